@@ -435,35 +435,47 @@ static void note_wait(void *arg, const metrics_wait *w) {
 }
 
 /* Starts worker 0 once the session of the test waits for it; a busy machine has the rest of the 5 s for that. */
+typedef struct comeback {
+  weft_cluster *cluster;
+  weft_server *server;
+  double at; /* when the server was there */
+} comeback;
+
 static void *come_back(void *arg) {
-  weft_server *s;
+  comeback *b = arg;
   bool waits = false;
   for (int i = 0; i < 2000 && !waits; i++, usleep(5000)) weft__metrics_each_wait(note_wait, &waits);
   EXPECT(waits);
-  EXPECT_OK(weft_server_create(&s, arg, &(weft_server_opts){.job = "worker"}));
-  return s;
+  EXPECT_OK(weft_server_create(&b->server, b->cluster, &(weft_server_opts){.job = "worker"}));
+  b->at = seconds_now();
+  return NULL;
 }
 
 TEST_WITHIN(60, a_task_that_comes_back_soon_after_its_goodbye_was_restarted) {
   weft_server *task[3];
   pthread_t thread;
-  void *again;
+  weft_tensor *t = NULL;
   weft_cluster *c = three_tasks(task);
+  comeback back = {.cluster = c};
   weft_graph *g = graph();
   weft_scope_push_device(g, "/job:worker/task:0");
   weft_out seven = weft_add(g, weft_scalar(g, WEFT_FLOAT, 3), weft_scalar(g, WEFT_FLOAT, 4));
   weft_scope_pop(g);
   weft_server_destroy(task[0]);
   const double left = seconds_now();
-  pthread_create(&thread, NULL, come_back, c);
+  pthread_create(&thread, NULL, come_back, &back);
   weft_session *sess = open_at(g, weft_server_target(task[2]));
-  EXPECT_EQ_INT(fetch(sess, seven), 7);
-  pthread_join(thread, &again);
+  const weft_err err = try_fetch(sess, seven, &t);
+  pthread_join(thread, NULL);
+  if (back.at - left < 4) /* a busy machine may start the task after the 5 s in which it may come back */
+    EXPECT_OK(err);
+  if (!err) EXPECT_EQ_INT(*(float *)weft_tensor_data(t), 7);
+  weft_tensor_destroy(t);
   while (seconds_now() - left < 5.5) usleep(10000); /* the goodbye of its former process does not count any more */
   weft_session *later = open_at(g, weft_server_target(task[1]));
   EXPECT_EQ_INT(fetch(later, seven), 7);
   weft_session_destroy(sess), weft_session_destroy(later);
-  weft_server_destroy(again), weft_server_destroy(task[1]), weft_server_destroy(task[2]);
+  weft_server_destroy(back.server), weft_server_destroy(task[1]), weft_server_destroy(task[2]);
   weft_cluster_destroy(c), weft_graph_destroy(g);
 }
 

@@ -94,8 +94,8 @@ static weft_err read_file(weft_tensor **out, const char *folder, const char *par
 }
 
 /* Puts the rows before `first` into *head and the others into *rest.  Both may be NULL. */
-static weft_err read_part(samples **rest, samples **head, const char *folder, const char *part, int64_t first,
-                          const samples_opts *o) {
+static weft_err data_read_part(samples **rest, samples **head, const char *folder, const char *part, int64_t first,
+                               const samples_opts *o) {
   weft_tensor *images = NULL, *labels = NULL;
   weft_err err = read_file(&images, folder, part, "images-idx3", SIDE * SIDE);
   if (!err) err = read_file(&labels, folder, part, "labels-idx1", 1);
@@ -121,8 +121,8 @@ weft_err weft_mnist_read(weft_samples **train, weft_samples **validation, weft_s
   weft_err err = folder ? WEFT_OK : weft__fail(WEFT_INVALID_ARGUMENT, "weft_mnist_read: no folder");
   for (int i = 0; i < 3; i++) *all[i] = NULL;
   if (!err && (train || validation))
-    err = read_part((samples **)train, (samples **)validation, folder, "train", kept < 0 ? 0 : kept, &o);
-  if (!err && test) err = read_part((samples **)test, NULL, folder, "t10k", 0, &o);
+    err = data_read_part((samples **)train, (samples **)validation, folder, "train", kept < 0 ? 0 : kept, &o);
+  if (!err && test) err = data_read_part((samples **)test, NULL, folder, "t10k", 0, &o);
   for (int i = 0; err && i < 3; i++) {
     weft_samples_destroy(*all[i]);
     *all[i] = NULL;

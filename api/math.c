@@ -49,7 +49,8 @@ weft_out weft_truncated_normal(weft_graph *g, int rank, const int64_t *dims, flo
   API_NEED_OUT(NULL, g);
   API_ITEMS_OUT(g, rank, dims);
 
-  return weft__b_mul(g, random_node(g, "TruncatedNormal", rank, dims), weft__b_scalar(g, WEFT_FLOAT, (double)stddev));
+  return weft__b_binary(g, "Mul", random_node(g, "TruncatedNormal", rank, dims),
+                        weft__b_scalar(g, WEFT_FLOAT, (double)stddev));
 }
 
 weft_out weft_random_uniform(weft_graph *g, int rank, const int64_t *dims, float low, float high) {
@@ -57,25 +58,25 @@ weft_out weft_random_uniform(weft_graph *g, int rank, const int64_t *dims, float
   API_ITEMS_OUT(g, rank, dims);
 
   weft_out u = random_node(g, "RandomUniform", rank, dims);
-  u = weft__b_mul(g, u, weft__b_scalar(g, WEFT_FLOAT, (double)(high - low)));
-  return weft__b_add(g, u, weft__b_scalar(g, WEFT_FLOAT, (double)low));
+  u = weft__b_binary(g, "Mul", u, weft__b_scalar(g, WEFT_FLOAT, (double)(high - low)));
+  return weft__b_binary(g, "AddV2", u, weft__b_scalar(g, WEFT_FLOAT, (double)low));
 }
 
 weft_out weft_add(weft_graph *g, weft_out x, weft_out y) {
   API_NEED_OUT(NULL, g);
-  return weft__b_add(g, x, y);
+  return weft__b_binary(g, "AddV2", x, y);
 }
 weft_out weft_sub(weft_graph *g, weft_out x, weft_out y) {
   API_NEED_OUT(NULL, g);
-  return weft__b_sub(g, x, y);
+  return weft__b_binary(g, "Sub", x, y);
 }
 weft_out weft_mul(weft_graph *g, weft_out x, weft_out y) {
   API_NEED_OUT(NULL, g);
-  return weft__b_mul(g, x, y);
+  return weft__b_binary(g, "Mul", x, y);
 }
 weft_out weft_div(weft_graph *g, weft_out x, weft_out y) {
   API_NEED_OUT(NULL, g);
-  return weft__b_div(g, x, y);
+  return weft__b_binary(g, "RealDiv", x, y);
 }
 weft_out weft_square(weft_graph *g, weft_out x) {
   API_NEED_OUT(NULL, g);

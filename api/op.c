@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "ops/all.h"
+#include <string.h>
 
 static const op *op_at(int i) {
   const op_table *t;
@@ -30,7 +31,22 @@ const char *weft_op_doc(int i) {
   return o ? o->doc : NULL;
 }
 
-static void put_string(text *t, const char *s) {
+static bool op_is_in(const op *list, const char *name) {
+  const size_t n = strlen(name);
+  for (const op *o = list; o->def; o++)
+    if (strncmp(o->def, name, n) == 0 && o->def[n] == '(') return true;
+  return false;
+}
+
+const char *weft_op_source(int i) {
+  const op *o = op_at(i);
+  const op *const *list = weft__ops_all();
+  for (int f = 0; o && list[f]; f++)
+    if (op_is_in(list[f], o->opdef.name)) return weft__ops_files()[f];
+  return NULL;
+}
+
+static void op_put_string(text *t, const char *s) {
   if (!s) {
     weft__text_puts(t, "null");
     return;
@@ -47,18 +63,18 @@ static void put_string(text *t, const char *s) {
   weft__text_puts(t, "\"");
 }
 
-static void put_field(text *t, const char *name, const char *value) {
+static void op_put_field(text *t, const char *name, const char *value) {
   weft__text_printf(t, ", \"%s\": ", name);
-  put_string(t, value);
+  op_put_string(t, value);
 }
 
 static void put_cases(text *t, const op *o) {
   weft__text_puts(t, ", \"cases\": [");
   for (const op_case *c = o->cases; c && (c->in || c->attr || c->out); c++) {
     weft__text_printf(t, "%s{\"flags\": %d", c == o->cases ? "" : ", ", c->flags);
-    put_field(t, "in", c->in ? c->in : "");
-    put_field(t, "attr", c->attr ? c->attr : "");
-    put_field(t, "out", c->out);
+    op_put_field(t, "in", c->in ? c->in : "");
+    op_put_field(t, "attr", c->attr ? c->attr : "");
+    op_put_field(t, "out", c->out);
     weft__text_puts(t, "}");
   }
   weft__text_puts(t, "]");
@@ -76,13 +92,14 @@ weft_err weft_op_json(char **out, int i) {
   if (!o) return weft__fail(WEFT_NOT_FOUND, "there is no op %d", i);
   text t = {0};
   weft__text_puts(&t, "{\"name\": ");
-  put_string(&t, o->opdef.name);
-  put_field(&t, "definition", o->def);
-  put_field(&t, "doc", o->doc);
+  op_put_string(&t, o->opdef.name);
+  op_put_field(&t, "definition", o->def);
+  op_put_field(&t, "doc", o->doc);
+  op_put_field(&t, "source", weft_op_source(i));
   weft__text_printf(&t, ", \"kernel\": %s, \"stateful\": %s", o->cpu ? "true" : "false",
                     o->opdef.stateful ? "true" : "false");
-  put_field(&t, "gradient", weft_op_gradient(i));
-  put_field(&t, "scenario", o->scenario);
+  op_put_field(&t, "gradient", weft_op_gradient(i));
+  op_put_field(&t, "scenario", o->scenario);
   put_cases(&t, o);
   weft__text_puts(&t, "}");
   *out = weft__text_take(&t);

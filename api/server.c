@@ -25,7 +25,7 @@ static weft_err read_config(session_opts *to, const weft_server_opts *o) {
 }
 
 /* Returns true if the variable is set and is neither empty nor "0". */
-static bool is_set(const char *name) {
+static bool server_is_set(const char *name) {
   const char *text = weft__given_or_env(NULL, name);
   return text && strcmp(text, "0") != 0;
 }
@@ -47,7 +47,7 @@ static weft_err server_create(weft_server **out, const cluster *c, const char *j
                       .task = index,
                       .bind = weft__given_or_env(o->bind, "WEFT_BIND"),
                       .allow_dirs = o->allow_dirs ? o->allow_dirs : getenv("WEFT_ALLOW_DIRS"),
-                      .require_auth = o->require_auth || is_set("WEFT_REQUIRE_AUTH"),
+                      .require_auth = o->require_auth || server_is_set("WEFT_REQUIRE_AUTH"),
                       .serve = o->serve};
   *out = NULL;
   WEFT_TRY(weft__memory_limit_init(o->memory));

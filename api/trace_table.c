@@ -17,7 +17,7 @@ typedef struct row {
   double us;
 } row;
 
-static int by_key(const void *a, const void *b) {
+static int trace_table_by_key(const void *a, const void *b) {
   const row *x = a, *y = b;
   const int order = memcmp(x->key, y->key, (size_t)(x->size < y->size ? x->size : y->size));
   return order ? order : x->size - y->size;
@@ -25,15 +25,15 @@ static int by_key(const void *a, const void *b) {
 
 static int longest_first(const void *a, const void *b) {
   const row *x = a, *y = b;
-  return x->us != y->us ? (x->us < y->us ? 1 : -1) : by_key(a, b);
+  return x->us != y->us ? (x->us < y->us ? 1 : -1) : trace_table_by_key(a, b);
 }
 
 /* Makes one row for each key, the longest time first.  Returns the number of rows. */
 static size_t rows_by_key(row *r, size_t n) {
   size_t kept = 0;
-  if (n) qsort(r, n, sizeof *r, by_key);
+  if (n) qsort(r, n, sizeof *r, trace_table_by_key);
   for (size_t i = 0; i < n; i++) {
-    if (kept && by_key(&r[kept - 1], &r[i]) == 0)
+    if (kept && trace_table_by_key(&r[kept - 1], &r[i]) == 0)
       r[kept - 1].count++, r[kept - 1].us += r[i].us, r[kept - 1].bytes += r[i].bytes;
     else
       r[kept++] = r[i];
@@ -42,7 +42,7 @@ static size_t rows_by_key(row *r, size_t n) {
   return kept;
 }
 
-static void put_rows(text *t, const char *title, const row *r, size_t n, size_t limit, double total_us) {
+static void trace_table_put_rows(text *t, const char *title, const row *r, size_t n, size_t limit, double total_us) {
   const size_t shown = limit && limit < n ? limit : n;
   int width = 24;
   for (size_t i = 0; i < shown; i++)
@@ -97,7 +97,7 @@ static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, const ta
   if (form->json)
     put_json_rows(t, "ops", "op", r, ops, 0);
   else
-    put_rows(t, "op", r, ops, 0, total);
+    trace_table_put_rows(t, "op", r, ops, 0, total);
   for (size_t i = 0; i < n; i++) {
     const Tensorflow__NodeExecStats *node = dev->node_stats[i];
     r[i] = (row){node->node_name, weft__int_sat(strlen(node->node_name)), 1, weft__trace_bytes(node),
@@ -107,7 +107,7 @@ static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, const ta
   if (form->json)
     put_json_rows(t, "nodes", "node", r, nodes, form->limit);
   else
-    put_rows(t, "node", r, nodes, form->limit, total);
+    trace_table_put_rows(t, "node", r, nodes, form->limit, total);
   if (form->json) weft__text_puts(t, "}");
 }
 
@@ -122,7 +122,7 @@ static weft_err put_stats(text *t, const Tensorflow__StepStats *stats, const tab
   return WEFT_OK;
 }
 
-static weft_err make_table(char **out, const void *metadata, size_t size, const table_form *form) {
+static weft_err trace_table_make(char **out, const void *metadata, size_t size, const table_form *form) {
   ProtobufCMessage *m;
   text t = {0};
   *out = NULL;
@@ -142,12 +142,13 @@ weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max
   API_NEED(out);
   API_ITEMS(size, metadata);
 
-  return make_table(out, metadata, size, &(table_form){.limit = max_nodes > 0 ? (size_t)max_nodes : 0});
+  return trace_table_make(out, metadata, size, &(table_form){.limit = max_nodes > 0 ? (size_t)max_nodes : 0});
 }
 
 weft_err weft_trace_table_json(char **out, const void *metadata, size_t size, int max_nodes) {
   API_NEED(out);
   API_ITEMS(size, metadata);
 
-  return make_table(out, metadata, size, &(table_form){.json = true, .limit = max_nodes > 0 ? (size_t)max_nodes : 0});
+  return trace_table_make(out, metadata, size,
+                          &(table_form){.json = true, .limit = max_nodes > 0 ? (size_t)max_nodes : 0});
 }

@@ -21,7 +21,7 @@ static char *out_name(const weft_graph *g, weft_out o) {
   return weft__sprintf("%s:%d", g->node[o.node]->name, (int)o.slot);
 }
 
-static weft_err add_packed(weft_graph *g, const Tensorflow__VariableDef *def) {
+static weft_err variable_add_packed(weft_graph *g, const Tensorflow__VariableDef *def) {
   size_t size = tensorflow__variable_def__get_packed_size(def);
   uint8_t *bytes = weft__alloc(size + 1);
   if (!bytes) return WEFT_OOM;
@@ -43,7 +43,7 @@ static weft_err list_variable(weft_graph *g, weft_out variable, weft_out initial
     def.snapshot_name = names[2];
     def.initializer_name = (char *)(uintptr_t)g->node[assign.node]->name;
     def.trainable = trainable;
-    err = add_packed(g, &def);
+    err = variable_add_packed(g, &def);
   }
   for (int i = 0; i < 3; i++) weft__free(names[i]);
   return err;

@@ -38,7 +38,7 @@ static char libraries[1024];
 static void version_add(const char *name, const char *version, const char *what_for) {
   static size_t used;
   const int n = snprintf(libraries + used, sizeof libraries - used, "  %-14s %-28.28s %s\n", name,
-                         version ? version : "left out", what_for);
+                         version ? version : "not built in", what_for);
   if (n > 0) used += (size_t)n;
 }
 

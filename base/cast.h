@@ -5,7 +5,8 @@
  *
  *   weft__int_of   for a number that came from outside: a tensor, an attribute, a message, a file, a flag, a caller
  *                  of the library.  It fails with the name and the value.
- *   weft__int_sat  for a number that a check nearby has bounded already (a rank, a count of nodes), or of which "as many
+ *   weft__int_sat  for a number that a check nearby has bounded already (a rank, a count of nodes), or of which "as
+ *   many
  *                  as possible" is meant (a length for "%.*s", a timeout).  It saturates.  If the check is missing, the
  *                  result is the largest int, which the next comparison refuses, and never a small number.
  *
@@ -25,6 +26,12 @@ weft_err weft__int_of_size(int *out, size_t v, const char *what);
 
 static inline int weft__int_sat_signed(int64_t v) { return v > INT_MAX ? INT_MAX : v < INT_MIN ? INT_MIN : (int)v; }
 static inline int weft__int_sat_unsigned(uint64_t v) { return v > INT_MAX ? INT_MAX : (int)v; }
+/* Returns the number whose bits are the low 32 of v, for formats that store an int32 in a wider word. */
+static inline int32_t weft__bits_int32(uint64_t v) {
+  const uint32_t low = (uint32_t)v;
+  return low <= INT32_MAX ? (int32_t)low                      /* fits: just compared */
+                          : -1 - (int32_t)(UINT32_MAX - low); /* fits: below 2^31 */
+}
 /* Returns the int nearest to v, which may be of any integer type. */
 #define weft__int_sat(v)                                                                                               \
   _Generic((v), unsigned                                                                                               \

@@ -1,8 +1,8 @@
 /* piece.c - a cache of freed small pieces for each thread, with a free list for each size.
  *
  * There is no lock: a thread uses its own lists only, and frees what they have when it ends.  The pieces of a list have
- * room for 24 bytes and a multiple of 16: the sizes that glibc's malloc gives.  Nothing is cached while a memory limit is
- * set, which counts each piece, and in sanitizer builds, where a cache would hide a use after free. */
+ * room for 24 bytes and a multiple of 16: the sizes that glibc's malloc gives.  Nothing is cached while a memory limit
+ * is set, which counts each piece, and in sanitizer builds, where a cache would hide a use after free. */
 #include "base/piece.h"
 #include "base/alloc.h"
 #include "base/memory_limit.h"
@@ -25,7 +25,7 @@ typedef struct piece {
 static _Thread_local struct {
   piece *first[LISTS];
   size_t bytes;
-  bool known; /* ends_thread runs when the thread ends */
+  bool registered; /* piece_cache_free runs when the thread ends */
 } cache;
 
 static pthread_key_t key;
@@ -34,10 +34,11 @@ static bool has_key;
 
 static size_t room_of(size_t list) { return LEAST + list * STEP; }
 
-/* Runs on a thread that ends.  Destructors of other keys may free pieces after it; then it runs again. */
-static void ends_thread(void *arg) {
+/* Frees the cached pieces of a thread that ends.  Destructors of other keys may free pieces after it, which registers
+ * the cache again.  Then pthreads calls it a second time. */
+static void piece_cache_free(void *arg) {
   (void)arg;
-  cache.known = false;
+  cache.registered = false;
   cache.bytes = 0;
   for (int list = 0; list < LISTS; list++) {
     piece *p = cache.first[list];
@@ -49,7 +50,7 @@ static void ends_thread(void *arg) {
   }
 }
 
-static void make_key(void) { has_key = pthread_key_create(&key, ends_thread) == 0; }
+static void make_key(void) { has_key = pthread_key_create(&key, piece_cache_free) == 0; }
 
 /* A program may unload the library before its threads end. */
 __attribute__((destructor)) static void forget_key(void) {
@@ -57,10 +58,10 @@ __attribute__((destructor)) static void forget_key(void) {
 }
 
 static bool has_cache(void) {
-  if (cache.known) return true;
+  if (cache.registered) return true;
   pthread_once(&once, make_key);
-  cache.known = has_key && pthread_setspecific(key, &cache) == 0;
-  return cache.known;
+  cache.registered = has_key && pthread_setspecific(key, &cache) == 0;
+  return cache.registered;
 }
 
 void *weft__piece_alloc(size_t size) {

@@ -1,17 +1,17 @@
 /* pool.c - threads that share loops and run tasks.
  *
- * A loop is published in one of a few slots.  The state word of a slot counts the helpers and says whether more may join.
- * So a helper joins, and the owner closes the slot, in one atomic operation each, and the arguments of the loop can be on
- * the owner's stack.
+ * A loop is published in one of a few slots.  The state word of a slot counts the helpers and says whether more may
+ * join.  So a helper joins, and the owner closes the slot, in one atomic operation each, and the arguments of the loop
+ * can be on the owner's stack.
  *
- * Idle threads watch `epoch`, which every publication increments.  They spin for a short while, because the next op of a
- * step comes within microseconds, and then sleep on `wake`.  The publisher reads `sleepers` after it has incremented the
- * epoch, and a sleeper reads the epoch after it has incremented `sleepers`.  Both are sequentially consistent, so a
+ * Idle threads watch `epoch`, which every publication increments.  They spin for a short while, because the next op of
+ * a step comes within microseconds, and then sleep on `wake`.  The publisher reads `sleepers` after it has incremented
+ * the epoch, and a sleeper reads the epoch after it has incremented `sleepers`.  Both are sequentially consistent, so a
  * wakeup is never lost, and no thread takes the lock while all of them are awake.
  *
- * A thread that is woken up on the processor of the loop's owner leaves it first.  On a host with other work no processor
- * is idle, and then Linux wakes a thread where it ran before.  That can be the owner's processor, again and again, and
- * both would take turns there.
+ * A thread that is woken up on the processor of the loop's owner leaves it first.  On a host with other work no
+ * processor is idle, and then Linux wakes a thread where it ran before.  That can be the owner's processor, again and
+ * again, and both would take turns there.
  *
  * `lock` guards the task list and sleeping.  It is a leaf, and no function of a caller runs under it. */
 #include "base/pool.h"
@@ -24,6 +24,7 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum { LOOPS = 16, PIECES_PER_THREAD = 4, SPIN_NS = 40000, THREADS_MAX = 1024 };
 enum { LEAVE_NS = 2000000 };   /* a thread leaves a processor at most once in this time */
@@ -143,7 +144,7 @@ static bool pool_help_loops(pool *p) {
 }
 
 /* Wakes up to `n` idle threads. */
-static void pool_announce(pool *p, int64_t n) {
+static void pool_wake(pool *p, int64_t n) {
   atomic_fetch_add(&p->epoch, 1);
   int asleep = atomic_load(&p->sleepers);
   if (asleep == 0) return;
@@ -193,7 +194,7 @@ void weft__pool_loop(pool *p, int64_t n, int64_t grain, pool_loop *fn, void *arg
   atomic_store_explicit(&l->next, 0, memory_order_relaxed);
   atomic_fetch_add_explicit(&p->open_loops, 1, memory_order_relaxed);
   atomic_store_explicit(&l->state, OPEN, memory_order_release);
-  pool_announce(p, pieces - 1);
+  pool_wake(p, pieces - 1);
   loop_run_pieces(l);
   atomic_fetch_and_explicit(&l->state, ~(unsigned)OPEN, memory_order_acquire);
   atomic_fetch_sub_explicit(&p->open_loops, 1, memory_order_relaxed);
@@ -240,7 +241,7 @@ weft_err weft__pool_submit(pool *p, pool_task *fn, void *arg) {
   p->last = &t->next;
   atomic_fetch_add_explicit(&p->queued, 1, memory_order_relaxed);
   pthread_mutex_unlock(&p->lock);
-  pool_announce(p, 1);
+  pool_wake(p, 1);
   return WEFT_OK;
 }
 
@@ -294,7 +295,7 @@ static weft_err pool_start_threads(pool *p, int n) {
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (failed)
-    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Cannot start thread %d of %d: error %d", p->started + 1, n, failed);
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot start thread %d of %d: %s", p->started + 1, n, strerror(failed));
   return WEFT_OK;
 }
 
@@ -303,7 +304,9 @@ weft_err weft__pool_create(pool **out, int threads) {
   int cpus = weft__pool_processors();
   if (threads == 0) threads = cpus;
   if (threads < 1 || threads > THREADS_MAX)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "A pool of %d threads: want 1 to %d", threads, THREADS_MAX);
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "cannot create a pool of %d threads: the number must be 1 to %d, or 0 for one per processor",
+                      threads, THREADS_MAX);
   pool *p = weft__alloc_aligned(sizeof *p);
   pthread_t *ids = weft__alloc_zero((size_t)threads, sizeof *ids);
   if (!p || !ids) {
@@ -327,7 +330,7 @@ weft_err weft__pool_create(pool **out, int threads) {
 void weft__pool_destroy(pool *p) {
   if (!p) return;
   atomic_store(&p->stop, true);
-  pool_announce(p, p->started);
+  pool_wake(p, p->started);
   for (int i = 0; i < p->started; i++) pthread_join(p->threads[i], NULL);
   WEFT_ASSERT(!p->first && atomic_load(&p->queued) == 0); /* the threads ran every task before they ended */
   WEFT_ASSERT(atomic_load(&p->open_loops) == 0);

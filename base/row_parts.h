@@ -11,18 +11,20 @@
 
 typedef struct row_parts {
   int64_t parts;
-  int shift; /* 1 << shift rows are dealt out at a time */
+  int64_t mask; /* parts - 1 if `parts` is a power of two, which saves a division for each row; else -1 */
+  int shift;    /* 1 << shift rows are dealt out at a time */
 } row_parts;
 
 static inline row_parts weft__row_parts(int64_t parts, size_t row_bytes) {
   enum { LINE_BYTES = 64 };
-  row_parts p = {parts, 0};
+  row_parts p = {parts, (parts & (parts - 1)) == 0 ? parts - 1 : -1, 0};
   while (row_bytes > 0 && row_bytes << p.shift < LINE_BYTES) p.shift++;
   return p;
 }
 
 static inline bool weft__row_parts_owns(row_parts p, int64_t part, int64_t row) {
-  return p.parts == 1 || (row >> p.shift) % p.parts == part;
+  const int64_t turn = row >> p.shift;
+  return (p.mask >= 0 ? turn & p.mask : turn % p.parts) == part;
 }
 
 #endif

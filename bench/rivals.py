@@ -28,7 +28,7 @@ JOBS_IN_C = ("empty", "add", "softmax", "mlp", "cnn")
 TORCH_COMPILES = ("softmax", "mlp", "cnn", "resnet", "attention", "bn-cnn")
 TORCH_JOBS = (*TORCH_COMPILES, "lstm", "static-lstm", "word2vec", "many-vars", "while", "checkpoint", "dlrm", "deepfm",
               "wide-deep")
-TORCH_SEATS = {"null": (0, 2), "mlp-sync-2w": (0, 2), "mlp-async-2w": (1, 2)}  # processes that serve, that step
+TORCH_PROCESSES = {"null": (0, 2), "mlp-sync-2w": (0, 2), "mlp-async-2w": (1, 2)}  # processes that serve, that step
 PACING = 20  # steps taken to see how many make up a turn, where all do the same number
 
 
@@ -76,7 +76,7 @@ def on_network(network, commands):
 
 
 def torch_cluster(job, network):
-    servers, steppers = TORCH_SEATS[job]
+    servers, steppers = TORCH_PROCESSES[job]
     port, = free_ports(1)
     host = network.address(0).split(":")[0] if network else "localhost"
     ranks = [python("torch_cluster.py", job, rank, servers + steppers, host, port) for rank in range(servers + steppers)]
@@ -84,7 +84,7 @@ def torch_cluster(job, network):
 
 
 def cluster(column, job, ps, workers, arguments=(), network=None):
-    if column == "torch" and job in TORCH_SEATS:
+    if column == "torch" and job in TORCH_PROCESSES:
         commands = torch_cluster(job, network)
     elif COLUMNS[column][0] == "torch" or (column == "weft" and job not in CLUSTER_JOBS_IN_C):
         return [], None

@@ -78,7 +78,7 @@ JOBS = {
     "idle-ps": Job("MB", most={"c": 25}, watch=rivals.idle_ps_mb),
     "late-worker": Job("s", most={"c": 0.5, "python": 0.5}, watch=rivals.late_worker_seconds),
 }
-MOST_TORCH_RANKS = max(map(sum, rivals.TORCH_SEATS.values()))
+MOST_TORCH_RANKS = max(map(sum, rivals.TORCH_PROCESSES.values()))
 SPARSE = ("dlrm", "deepfm", "wide-deep")  # the jobs that take --optimizer
 NET_JOBS = ("null", "recv4", "recv64", "softmax-2ps-2w", "mlp-async-2w", "mlp-sync-2w")
 LESS_IS_BETTER = ("us", "s", "MB")

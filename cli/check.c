@@ -1,7 +1,7 @@
 /* check.c - `weft check`: is every task of a cluster there, and is it the one that the cluster takes it for?
  *
- * All are asked at once, each by a thread: name, port, protocol, then who it says it is.  The first step that fails is
- * what the table says. */
+ * A thread for each task resolves its name, connects, finds the protocol and asks for its identity.  The table shows
+ * the first step that fails. */
 #include "command.h"
 #include "json.h"
 #include <errno.h>
@@ -112,7 +112,8 @@ static void note_versions(row *rows, int n) {
     }
 }
 
-/* The state that the task reports, which knows of its sessions; else what its greeting says; NULL: unknown. */
+/* Returns the state that the task reports, which includes its sessions; else that of its greeting; NULL if both are
+ * unknown. */
 static const char *check_state(const row *r) {
   if (r->status.task[0]) return r->status.state;
   return r->info.state && *r->info.state ? r->info.state : NULL;
@@ -120,7 +121,7 @@ static const char *check_state(const row *r) {
 
 static void print_row(const row *r) {
   char task[128], kind[64] = "-", trip[32] = "-", skew[32] = "-", life[32] = "-";
-  const char *good = cli_colour(1) ? "\033[32m" : "", *bad = cli_colour(1) ? "\033[31m" : "",
+  const char *good = cli_color(1) ? "\033[32m" : "", *bad = cli_color(1) ? "\033[31m" : "",
              *end = *good ? "\033[0m" : "";
   snprintf(task, sizeof task, "%s:%d", r->job, r->task);
   if (r->info.task[0]) {
@@ -157,7 +158,7 @@ static void print_json_row(cli_json *j, const row *r) {
   cli_json_close(j, '}');
 }
 
-static void print_json(const row *rows, int n, int up) {
+static void check_print_json(const row *rows, int n, int up) {
   cli_json j = {0};
   cli_json_open(&j, NULL, '{');
   cli_json_integer(&j, "up", up);
@@ -202,7 +203,7 @@ static int check_cluster(const weft_cluster *c, int64_t timeout_ms, bool json) {
   note_versions(rows, n);
   for (int i = 0; i < n; i++) up += !rows[i].what[0];
   if (json)
-    print_json(rows, n, up);
+    check_print_json(rows, n, up);
   else
     print_table(rows, n, up);
   free(rows);

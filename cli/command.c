@@ -49,8 +49,8 @@ int cli_failed(const char *what, const char *why) {
   return FAILED;
 }
 
-/* How many letters of a word to change, add or leave out to make it another; 99: too many. */
-static int distance(const char *a, const char *b) {
+/* Returns how many letters must be changed, added or removed to turn one word into another; 99: too many. */
+static int word_distance(const char *a, const char *b) {
   size_t n = strlen(a), m = strlen(b);
   if (n > 30 || m > 30) return 99;
   int row[32];
@@ -68,7 +68,7 @@ static int distance(const char *a, const char *b) {
   return row[m];
 }
 
-/* What all options begin with makes none of them closer. */
+/* Skips the dashes, which all options begin with, so that they do not count as equal letters. */
 static const char *without_dashes(const char *word) { return word + strspn(word, "-"); }
 
 const char *cli_closest(const char *word, const char *const *known, int n) {
@@ -77,7 +77,7 @@ const char *cli_closest(const char *word, const char *const *known, int n) {
   const int length = (int)strlen(word);
   int least = length < 12 ? 1 + length / 6 : length / 4;
   for (int i = 0; i < n; i++) {
-    const int d = distance(word, without_dashes(known[i]));
+    const int d = word_distance(word, without_dashes(known[i]));
     if (d > least || 3 * d > length || (best && d == least)) continue;
     best = known[i];
     least = d;
@@ -167,7 +167,7 @@ bool cli_ends_with(const char *s, const char *end) {
   return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-bool cli_colour(int stream) {
+bool cli_color(int stream) {
   const char *none = getenv("NO_COLOR");
   return isatty(stream) && !(none && *none);
 }

@@ -44,7 +44,7 @@ int cli_invalid(const char *option, const char *what, const char *value, const c
 /* "weft help: unknown topic 'x'; did you mean 'y'?", with the closest of n known words if one is close, else the list
  * of all of them.  Returns USAGE. */
 int cli_unknown(const char *what, const char *value, const char *const *known, int n);
-/* The known word that is meant by another one, of which few letters are wrong.  NULL: none is close. */
+/* Returns the known word that differs from the given one in few letters; NULL if there is none. */
 const char *cli_closest(const char *word, const char *const *known, int n);
 /* An option that the command does not have, or that lacks its value, or that takes none; or an argument where there is
  * none.  Returns USAGE. */
@@ -56,7 +56,7 @@ int cli_failed(const char *what, const char *why);
 
 void cli_print_help(const cli_command *c); /* help.c */
 
-/* All of a file, or NULL with errno set.  The caller frees it. */
+/* Returns the contents of a file, which the caller frees; NULL with errno set. */
 char *cli_read_file(const char *path, size_t *size);
 /* "--name=value" or "--name value": the value, and i moves on to where it stands. */
 const char *cli_option(int argc, char **argv, int *i, const char *name);
@@ -65,7 +65,7 @@ int cli_check_style(const char *style);
 bool cli_number(const char *text, long least, long most, int *out); /* all of the text, within these bounds */
 bool cli_ends_with(const char *s, const char *end);
 /* Returns true if stream 1 or 2 is a terminal that shows color, and NO_COLOR is not set. */
-bool cli_colour(int stream);
+bool cli_color(int stream);
 /* Raises the soft limit of open descriptors as far as the hard one allows: a task has one for each connection. */
 void cli_raise_descriptors(void);
 /* Calls fn with each of n rows of `size` bytes, all at once, and waits. */

@@ -8,7 +8,7 @@
 /* ---- bash ---- */
 
 /* The words a flag's value may be, or what kind of path it is. */
-static void put_values(const cli_command *c) {
+static void completion_put_values(const cli_command *c) {
   for (const cli_flag *f = c->flags; f && f->name; f++) {
     if (!f->value) continue;
     printf("    %s,%s) ", c->name, f->name);
@@ -31,7 +31,7 @@ static int print_bash(void) {
          "    words='--help --version");
   for (const cli_command *const *c = cli_commands; *c; c++) printf(" %s", (*c)->name);
   printf("'\n  else case ${COMP_WORDS[1]},$before in\n");
-  for (const cli_command *const *c = cli_commands; *c; c++) put_values(*c);
+  for (const cli_command *const *c = cli_commands; *c; c++) completion_put_values(*c);
   printf("    *) case ${COMP_WORDS[1]} in\n");
   for (const cli_command *const *c = cli_commands; *c; c++) {
     printf("      %s) words='--help", (*c)->name);
@@ -50,8 +50,9 @@ static int print_bash(void) {
 
 /* ---- zsh and fish ---- */
 
-/* Text inside single quotes, up to the end of its first line; in zsh's descriptions a colon or bracket needs a backslash. */
-static void put_quoted(const char *text, const char *escaped) {
+/* Text inside single quotes, up to the end of its first line; in zsh's descriptions a colon or bracket needs a
+ * backslash. */
+static void completion_put_quoted(const char *text, const char *escaped) {
   for (; *text && *text != '\n'; text++) {
     if (*text == '\'')
       fputs("'\\''", stdout);
@@ -65,7 +66,7 @@ static bool takes_path(const char *value) { return strcmp(value, "FILE") == 0 ||
 /* "--ps[parameter servers (1)]:N:" and the like. */
 static void put_zsh_flag(const cli_flag *f) {
   printf(" \\\n        '%s[", f->name);
-  put_quoted(f->text, ":[]\\");
+  completion_put_quoted(f->text, ":[]\\");
   printf("]");
   if (f->value) {
     printf(":%s:", strchr(f->value, '|') ? "value" : f->value);
@@ -84,7 +85,7 @@ static int print_zsh(void) {
          "_weft() {\n  local -a commands=(\n");
   for (const cli_command *const *c = cli_commands; *c; c++) {
     printf("    '%s:", (*c)->name);
-    put_quoted((*c)->summary, "\\");
+    completion_put_quoted((*c)->summary, "\\");
     printf("'\n");
   }
   printf("  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
@@ -106,7 +107,7 @@ static int print_zsh(void) {
 
 static void put_fish_flag(const cli_command *c, const cli_flag *f) {
   printf("complete -c weft -n '__fish_seen_subcommand_from %s' -l %s -d '", c->name, f->name + 2);
-  put_quoted(f->text, "\\");
+  completion_put_quoted(f->text, "\\");
   printf("'");
   if (f->value && strchr(f->value, '|')) {
     printf(" -x -a '");
@@ -121,13 +122,13 @@ static int print_fish(void) {
   printf("# fish completion of weft: written by `weft help --completion fish`, from what --help says.\n");
   for (const cli_command *const *c = cli_commands; *c; c++) {
     printf("complete -c weft -f -n __fish_use_subcommand -a %s -d '", (*c)->name);
-    put_quoted((*c)->summary, "\\");
+    completion_put_quoted((*c)->summary, "\\");
     printf("'\n");
     for (const cli_flag *f = (*c)->flags; f && f->name; f++) put_fish_flag(*c, f);
   }
   for (const cli_topic *t = cli_topics; t->name; t++) {
     printf("complete -c weft -f -n '__fish_seen_subcommand_from help' -a %s -d '", t->name);
-    put_quoted(t->summary, "\\");
+    completion_put_quoted(t->summary, "\\");
     printf("'\n");
   }
   return DONE;

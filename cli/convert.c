@@ -25,7 +25,9 @@ static weft_err read_digits(digits *d, const char *folder) {
   const bool fit = weft_tensor_dtype(d->images) == WEFT_UINT8 && weft_tensor_dtype(d->labels) == WEFT_UINT8 &&
                    weft_tensor_rank(d->images) > 1 && weft_tensor_rank(d->labels) == 1 &&
                    weft_tensor_dims(d->images)[0] == weft_tensor_dims(d->labels)[0];
-  return fit ? WEFT_OK : weft_fail(WEFT_INVALID_ARGUMENT, "images and labels do not belong together");
+  return fit ? WEFT_OK
+             : weft_fail(WEFT_INVALID_ARGUMENT,
+                         "the images and labels do not match: want uint8 [n, ...] and uint8 [n]");
 }
 
 static weft_err write_digit(weft_record_writer *w, const char *image, int64_t pixels, int64_t label) {
@@ -82,7 +84,7 @@ static int convert_mnist(const char *folder, const char *out) {
 
 /* ---- checkpoints ---- */
 
-static weft_err write_all(npz *z, weft_checkpoint *c) {
+static weft_err convert_write_all(npz *z, weft_checkpoint *c) {
   for (int i = 0; i < weft_checkpoint_size(c); i++) {
     weft_tensor *t;
     weft_err err = weft_checkpoint_read(&t, c, weft_checkpoint_name(c, i));
@@ -100,7 +102,7 @@ static int convert_checkpoint(const char *prefix, const char *out) {
   if (weft_checkpoint_open(&c, prefix) != WEFT_OK) return cli_failed(prefix, weft_error_message());
   weft_err err = npz_open(&z, out);
   if (err == WEFT_OK) {
-    err = write_all(&z, c);
+    err = convert_write_all(&z, c);
     err = npz_close(&z, err);
     if (err != WEFT_OK) remove(out);
   }
@@ -133,7 +135,7 @@ static weft_err convert_keep(void *arg, const char *name, weft_tensor *t) {
   return WEFT_OK;
 }
 
-/* n strings (all empty if list is NULL) as a node. */
+/* Creates a constant of n strings, which are all empty if list is NULL. */
 static weft_out convert_strings(weft_graph *g, int n, char *const *list) {
   weft_tensor *t = NULL;
   weft_out out = WEFT_NONE;
@@ -178,7 +180,7 @@ static int convert_npz(const char *from, const char *prefix) {
   if (npz_each(from, convert_keep, NULL, &l) != WEFT_OK)
     code = cli_failed(from, weft_error_message());
   else if (!l.n)
-    code = cli_failed(from, "there is no array in it");
+    code = cli_failed(from, "the file has no arrays");
   else if (weft_graph_create(&g) != WEFT_OK || convert_save(g, &l, prefix) != WEFT_OK)
     code = cli_failed(prefix, weft_error_message());
   else
@@ -194,9 +196,11 @@ static int convert_npz(const char *from, const char *prefix) {
 }
 
 static const struct {
-  const char *name;
+  const char *name, *from, *to; /* from, to: the names of the arguments */
   int (*convert)(const char *from, const char *to);
-} kinds[] = {{"mnist-tfrecords", convert_mnist}, {"checkpoint", convert_checkpoint}, {"npz", convert_npz}};
+} kinds[] = {{"mnist-tfrecords", "FOLDER", "OUT.tfrecords", convert_mnist},
+             {"checkpoint", "PREFIX", "OUT.npz", convert_checkpoint},
+             {"npz", "IN.npz", "PREFIX", convert_npz}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static int convert_run(int argc, char **argv) {
@@ -207,7 +211,7 @@ static int convert_run(int argc, char **argv) {
   for (int i = 0; i < KINDS; i++) {
     known[i] = kinds[i].name;
     if (strcmp(argv[1], known[i]) != 0) continue;
-    if (argc < 4) return cli_missing(argc < 3 ? "what to read" : "what to write");
+    if (argc < 4) return cli_missing(argc < 3 ? kinds[i].from : kinds[i].to);
     return argc > 4 ? cli_unexpected(argv[4]) : kinds[i].convert(argv[2], argv[3]);
   }
   return cli_unknown("conversion", argv[1], known, KINDS);

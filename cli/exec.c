@@ -1,8 +1,7 @@
 /* exec.c - `weft exec -- PROGRAM ...`: becomes PROGRAM as the task that Slurm, MPI or TF_CONFIG says this process is.
  *
- * Programs written for TensorFlow are told by flags who they are; launchers say it by variables.  This is the step
- * between: it finds the task, appends the flags in the spelling the program takes, sets TF_CONFIG, and becomes the
- * program. */
+ * Programs written for TensorFlow read from flags which task they are; launchers set variables.  This command finds the
+ * task, appends the flags in the spelling that the program takes, sets TF_CONFIG, and becomes the program. */
 #include "command.h"
 #include <errno.h>
 #include <stdbool.h>
@@ -107,7 +106,7 @@ static int exec_become(char **program, int n_program, const weft_cluster *c, con
   return code;
 }
 
-static int read_options(int argc, char **argv, const char **style, char **hosts) {
+static int exec_read_options(int argc, char **argv, const char **style, char **hosts) {
   int i = 1;
   for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
     const char *given, *arg = argv[i];
@@ -129,7 +128,7 @@ static int exec_run(int argc, char **argv) {
   char *hosts = NULL, *job = NULL, *role[] = {argv[0], (char *)(uintptr_t) "--hosts", NULL};
   weft_cluster *c = NULL;
   int task = 0;
-  const int at = read_options(argc, argv, &style, &hosts);
+  const int at = exec_read_options(argc, argv, &style, &hosts);
   if (at < 0) return -at;
   role[2] = hosts;
   const weft_err err = weft_role_find(&c, &job, &task, hosts ? 3 : 1, role);

@@ -47,8 +47,8 @@ static void folder_of(char *folder, const char *path) {
   snprintf(folder, PATH_ROOM, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
 }
 
-/* The prefix that a path means: itself, without ".index" or ".data-00000-of-00001", or the latest of a folder, which the
- * file `checkpoint` in it stands for too.  False if it is no checkpoint's. */
+/* The prefix that a path means: itself, without ".index" or ".data-00000-of-00001", or the latest of a folder, which
+ * the file `checkpoint` in it stands for too.  False if it is no checkpoint's. */
 static bool find_checkpoint(char *prefix, const char *path) {
   char *latest = NULL, folder[PATH_ROOM];
   snprintf(prefix, PATH_ROOM, "%s", path);
@@ -94,7 +94,7 @@ static int inspect_folder(const char *path, const request *r) {
   return code == DONE && events ? inspect_events(&path, 1, r->tag, r->plot) : code;
 }
 
-/* The folder of FOLDER/saved_model.pb, which holds more than a graph. */
+/* Inspects the folder of FOLDER/saved_model.pb, which has more than a graph. */
 static int inspect_folder_of(const char *path) {
   char folder[PATH_ROOM];
   folder_of(folder, path);
@@ -144,7 +144,7 @@ static int inspect_several(const char *const *path, int n, const request *r) {
   return n == 2 ? inspect_two(path[0], path[1]) : cli_unexpected(path[2]);
 }
 
-static int check_options(const request *r, int n) {
+static int inspect_check_options(const request *r, int n) {
   const char *const given[] = {r->values ? "--values" : NULL, r->tag ? "--tag" : NULL, r->plot ? "--plot" : NULL,
                                r->dot ? "--dot" : NULL};
   const char *first = NULL;
@@ -205,7 +205,7 @@ static int inspect_run(int argc, char **argv) {
     else
       path[n++] = arg;
   }
-  const int code = check_options(&r, n);
+  const int code = inspect_check_options(&r, n);
   if (code != DONE) return code;
   return (r.json ? inspect_all_as_json : inspect_all)(path, n, &r);
 }

@@ -1,4 +1,5 @@
-/* inspect_checkpoint.c - a checkpoint as a table, one tensor of it with its statistics, and what differs between two. */
+/* inspect_checkpoint.c - a checkpoint as a table, one tensor of it with its statistics, and what differs between two.
+ */
 #include "inspect.h"
 #include <dirent.h>
 #include <inttypes.h>
@@ -43,14 +44,14 @@ void inspect_json_tensor(const char *type, int rank, const int64_t *dims, int64_
 
 static int checkpoint_failed(const char *prefix) { return cli_failed(prefix, weft_error_message()); }
 
-static const char *shape_of(char *to, const weft_checkpoint *c, int i) {
+static const char *inspect_checkpoint_shape_of(char *to, const weft_checkpoint *c, int i) {
   int64_t dims[MAX_RANK];
   const int rank = weft_checkpoint_shape(c, i, dims);
   return inspect_shape(to, SHAPE_TEXT, rank, dims);
 }
 
 /* Strings have no size of their own: 0. */
-static uint64_t bytes_of(const weft_checkpoint *c, int i, uint64_t *elements) {
+static uint64_t inspect_checkpoint_bytes_of(const weft_checkpoint *c, int i, uint64_t *elements) {
   int64_t dims[MAX_RANK];
   const int rank = weft_checkpoint_shape(c, i, dims);
   *elements = 1;
@@ -60,7 +61,7 @@ static uint64_t bytes_of(const weft_checkpoint *c, int i, uint64_t *elements) {
 
 /* ---- the files of the data ---- */
 
-/* The bytes of all files PREFIX.data-*; *files: how many there are. */
+/* Returns the bytes of all files PREFIX.data-*, and stores their number in *files. */
 static uint64_t data_bytes(const char *prefix, int *files) {
   char folder[PATH_ROOM], start[PATH_ROOM];
   const char *slash = strrchr(prefix, '/');
@@ -79,8 +80,8 @@ static uint64_t data_bytes(const char *prefix, int *files) {
   return sum;
 }
 
-/* Fails if the files of the data, which are beside the index, are too small for the tensors.  A checkpoint of one file, as
- * older programs wrote it, is read whole when it is opened. */
+/* Fails if the files of the data, which are beside the index, are too small for the tensors.  A checkpoint of one file,
+ * as older programs wrote it, is read whole when it is opened. */
 static int check_data(const char *prefix, uint64_t needed) {
   char path[PATH_ROOM], why[160];
   int files;
@@ -107,11 +108,11 @@ static uint64_t print_table(const char *prefix, const weft_checkpoint *c) {
   }
   printf("%s: a checkpoint\n%-*s  %-9s %-16s %12s\n", prefix, width, "name", "type", "shape", "bytes");
   for (int i = 0; i < n; i++) {
-    const uint64_t own = bytes_of(c, i, &elements);
+    const uint64_t own = inspect_checkpoint_bytes_of(c, i, &elements);
     total += elements;
     bytes += own;
     printf("%-*s  %-9s %-16s ", width, weft_checkpoint_name(c, i), weft_dtype_name(weft_checkpoint_dtype(c, i)),
-           shape_of(shape, c, i));
+           inspect_checkpoint_shape_of(shape, c, i));
     if (weft_dtype_size(weft_checkpoint_dtype(c, i)))
       printf("%12" PRIu64 "\n", own);
     else
@@ -128,7 +129,7 @@ static uint64_t print_json_table(const char *prefix, const weft_checkpoint *c) {
   cli_json_open(inspect_json, "tensors", '[');
   for (int i = 0; i < weft_checkpoint_size(c); i++) {
     const weft_dtype type = weft_checkpoint_dtype(c, i);
-    const uint64_t own = bytes_of(c, i, &elements);
+    const uint64_t own = inspect_checkpoint_bytes_of(c, i, &elements);
     total += elements;
     bytes += own;
     cli_json_open(inspect_json, NULL, '{');
@@ -278,10 +279,10 @@ static weft_err checkpoint_compare_tensor(weft_checkpoint *a, int i, weft_checkp
   const char *name = weft_checkpoint_name(a, i);
   const weft_dtype x = weft_checkpoint_dtype(a, i), y = weft_checkpoint_dtype(b, k);
   weft_tensor *s = NULL, *t = NULL;
-  *same = x == y && strcmp(shape_of(ours, a, i), shape_of(theirs, b, k)) == 0;
+  *same = x == y && strcmp(inspect_checkpoint_shape_of(ours, a, i), inspect_checkpoint_shape_of(theirs, b, k)) == 0;
   if (!*same) {
-    say_difference(name, "%s %s, and %s %s", weft_dtype_name(x), shape_of(ours, a, i), weft_dtype_name(y),
-                   shape_of(theirs, b, k));
+    say_difference(name, "%s %s, and %s %s", weft_dtype_name(x), inspect_checkpoint_shape_of(ours, a, i),
+                   weft_dtype_name(y), inspect_checkpoint_shape_of(theirs, b, k));
     return WEFT_OK;
   }
   weft_err err = weft_checkpoint_read(&s, a, name);
@@ -292,7 +293,8 @@ static weft_err checkpoint_compare_tensor(weft_checkpoint *a, int i, weft_checkp
   return err;
 }
 
-/* Both are in the order of their names: one walk over the two.  Gives the number that differ; -1: one cannot be read. */
+/* Both are in the order of their names: one walk over the two.  Gives the number that differ; -1: one cannot be read.
+ */
 static int checkpoint_compare(const char *prefix_a, weft_checkpoint *a, const char *prefix_b, weft_checkpoint *b,
                               int *same) {
   int i = 0, k = 0, differ = 0;

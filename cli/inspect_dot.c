@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void put_quoted(FILE *f, const char *s) {
+static void inspect_dot_put_quoted(FILE *f, const char *s) {
   fputc('"', f);
   for (; *s; s++) {
     if (*s == '"' || *s == '\\') fputc('\\', f);
@@ -19,7 +19,7 @@ static void put_quoted(FILE *f, const char *s) {
   fputc('"', f);
 }
 
-/* The number of the first node on the same device. */
+/* Returns the number of the first node on the same device. */
 static int first_on_device(const weft_graph *g, int i) {
   const char *device = weft_node_device(weft_graph_node(g, i));
   int k = 0;
@@ -31,9 +31,9 @@ static void put_node(FILE *f, const weft_graph *g, int i) {
   const weft_node *n = weft_graph_node(g, i);
   const bool state = strstr(weft_node_op(n), "Variable") || strstr(weft_node_op(n), "VarHandle");
   fprintf(f, "    n%d [label=", i);
-  put_quoted(f, weft_node_name(n));
+  inspect_dot_put_quoted(f, weft_node_name(n));
   fputs(", xlabel=", f);
-  put_quoted(f, weft_node_op(n));
+  inspect_dot_put_quoted(f, weft_node_op(n));
   fprintf(f, "%s];\n", state ? ", style=\"filled,rounded\", fillcolor=\"#cde2fb\"" : "");
 }
 
@@ -54,7 +54,7 @@ static void put_graph(FILE *f, const weft_graph *g) {
     const char *device = weft_node_device(weft_graph_node(g, i));
     if (first_on_device(g, i) != i) continue;
     fprintf(f, "  subgraph cluster_%d {\n    color=\"#c3c2b7\"; fontname=\"sans-serif\"; label=", i);
-    put_quoted(f, *device ? device : "no device");
+    inspect_dot_put_quoted(f, *device ? device : "no device");
     fputs(";\n", f);
     for (int k = i; k < n; k++)
       if (strcmp(weft_node_device(weft_graph_node(g, k)), device) == 0) put_node(f, g, k);

@@ -1,4 +1,5 @@
-/* inspect_records.c - TFRecords, as `weft inspect` shows them: the features of the first Examples and SequenceExamples. */
+/* inspect_records.c - TFRecords, as `weft inspect` shows them: the features of the first Examples and SequenceExamples.
+ */
 #include "inspect.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static weft_err count_list(void *arg, const char *name, int n_steps, const weft_
 }
 
 /* The two messages have no name of their own, and an Example is read as a SequenceExample without lists. */
-static record_kind kind_of(const void *record, size_t size) {
+static record_kind inspect_records_kind_of(const void *record, size_t size) {
   int lists = 0, features = 0;
   if (weft_sequence_example_features(record, size, NULL, count_list, &lists) == WEFT_OK && lists > 0)
     return SEQUENCE_EXAMPLE;
@@ -60,7 +61,8 @@ static weft_err show_feature(void *arg, const char *name, const weft_tensor *val
   return WEFT_OK;
 }
 
-/* The type of the first step that has values; WEFT_INVALID: none has.  *count: of all values. */
+/* Returns the type of the first step that has values, WEFT_INVALID if none has, and stores the number of all values in
+ * *count. */
 static weft_dtype list_type(int n_steps, const weft_tensor *const *steps, int64_t *count) {
   weft_dtype type = WEFT_INVALID;
   *count = 0;
@@ -130,7 +132,7 @@ static weft_err show_json_record(void *arg, const void *record, size_t size) {
   if (v->records == 0) open_json_records(v->path);
   v->bytes += (int64_t)size;
   if (v->records++ >= EXAMPLES) return WEFT_OK;
-  const record_kind kind = kind_of(record, size);
+  const record_kind kind = inspect_records_kind_of(record, size);
   cli_json_open(inspect_json, NULL, '{');
   cli_json_integer(inspect_json, "bytes", (int64_t)size);
   cli_json_bool(inspect_json, "example", kind == EXAMPLE);
@@ -160,15 +162,15 @@ static weft_err show_record(void *arg, const void *record, size_t size) {
   record_view *v = arg;
   v->bytes += (int64_t)size;
   if (v->records++ >= EXAMPLES) return WEFT_OK;
-  const record_kind kind = kind_of(record, size);
+  const record_kind kind = inspect_records_kind_of(record, size);
   printf("  record %" PRId64 ", %zu bytes%s\n", v->records - 1, size,
          kind == SEQUENCE_EXAMPLE ? ", a SequenceExample" : "");
   if (kind == OTHER) printf("    no Example\n");
   return kind == OTHER ? WEFT_OK : weft_sequence_example_features(record, size, show_feature, show_list, NULL);
 }
 
-/* Fails if bytes follow the last record, too few to be the head of another: readers pass over them, as TensorFlow's do.  What
- * follows in a compressed file is not known. */
+/* Fails if bytes follow the last record, too few to be the head of another: readers pass over them, as TensorFlow's
+ * do.  What follows in a compressed file is not known. */
 static weft_err check_tail(const record_view *v) {
   char why[160];
   unsigned char magic[2] = {0};

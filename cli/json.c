@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The length of the UTF-8 character at s, 1 to 4; 0: there is none. */
+/* Returns the length of the UTF-8 character at s, 1 to 4; 0 if there is none. */
 static int utf8_length(const unsigned char *s) {
   static const struct {
     unsigned char mask, value;
@@ -24,7 +24,7 @@ static int utf8_length(const unsigned char *s) {
 
 static FILE *json_stream(const cli_json *j) { return j->to ? j->to : stdout; }
 
-static void put_string(FILE *f, const char *text) {
+static void json_put_string(FILE *f, const char *text) {
   putc('"', f);
   for (const unsigned char *s = (const unsigned char *)text; *s;) {
     const int n = utf8_length(s);
@@ -45,7 +45,7 @@ static void put_key(cli_json *j, const char *key) {
   if (j->separated) fputs(", ", json_stream(j));
   j->separated = true;
   if (!key) return;
-  put_string(json_stream(j), key);
+  json_put_string(json_stream(j), key);
   fputs(": ", json_stream(j));
 }
 
@@ -63,7 +63,7 @@ void cli_json_close(cli_json *j, char bracket) {
 void cli_json_text(cli_json *j, const char *key, const char *s) {
   put_key(j, key);
   if (s)
-    put_string(json_stream(j), s);
+    json_put_string(json_stream(j), s);
   else
     fputs("null", json_stream(j));
 }

@@ -50,7 +50,7 @@ typedef struct launch {
 
 static volatile sig_atomic_t interrupts, first_signal;
 
-static void on_signal(int number) {
+static void launch_on_signal(int number) {
   if (!interrupts) first_signal = number;
   interrupts++;
 }
@@ -63,7 +63,7 @@ typedef struct numeric {
   int *to;
 } numeric;
 
-/* The option at i that takes a number, with its value; NULL: it is another. */
+/* Returns the option at i if it takes a number, and stores its value; NULL if it is another option. */
 static const numeric *find_number(plan *p, int argc, char **argv, int *i, const char **value) {
   enum { NUMBERS = 6 };
   static numeric all[NUMBERS];
@@ -90,7 +90,7 @@ static int check_credentials(const plan *p) {
   return USAGE;
 }
 
-static int read_options(plan *p, int argc, char **argv) {
+static int launch_read_options(plan *p, int argc, char **argv) {
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; i++) {
     const char *v, *arg = argv[i];
@@ -129,7 +129,7 @@ static int read_options(plan *p, int argc, char **argv) {
 
 /* ---- the cluster ------------------------------------------------------------------------------- */
 
-/* Where the ports begin that the system gives to outgoing connections. */
+/* Returns the first of the ports that the system gives to outgoing connections. */
 static uint32_t passing_ports(void) {
   unsigned first = 32768;
   FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
@@ -315,7 +315,7 @@ static FILE *open_log(const plan *p, const launch_task *t, const char *kind) {
   return f;
 }
 
-/* The folder, and those it is in. */
+/* Creates the folder and its parents. */
 static bool make_folder(const char *path) {
   char part[4096];
   for (size_t n = *path != 0; n < sizeof part; n++) {
@@ -328,7 +328,8 @@ static bool make_folder(const char *path) {
   return false;
 }
 
-/* A token in a file for every task, which the tasks are told of.  File ops stay as they are without one. */
+/* Makes a token in a file for every task, and passes the name of the file to the tasks.  File ops stay unrestricted, as
+ * without a token. */
 static bool make_private(launch *l) {
   bool made = cli_private_make(l->token_file, sizeof l->token_file, l->task[0].port);
   for (int i = 1; i < l->n_task && made; i++) made = cli_private_link(l->token_file, l->task[i].port);
@@ -369,7 +370,7 @@ static void signal_all(const launch *l, int number) {
     if (l->task[i].pid) kill(l->task[i].pid, number);
 }
 
-static void read_all(launch *l) {
+static void launch_read_all(launch *l) {
   for (int i = 0; i < l->n_task; i++) {
     launch_read(&l->task[i], &l->task[i].out, &l->look);
     launch_read(&l->task[i], &l->task[i].err, &l->look);
@@ -485,7 +486,7 @@ static int put_bar(char *to, long step, int steps) {
   return sprintf(to, "[%.*s%.*s] %3d %%", full, "########", CELLS - full, "........", (int)(done * 100));
 }
 
-/* A line for each worker whose output told its step; as many as the terminal has room for. */
+/* Draws a line for each worker whose step is known from its output, as many as the terminal has room for. */
 static void launch_draw_steps(launch *l) {
   size_t used = 0;
   int lines = 0;
@@ -526,7 +527,7 @@ static void launch_watch(launch *l) {
   double drawn = 0;
   while (launch_reap(l)) {
     wait_for_output(l);
-    read_all(l);
+    launch_read_all(l);
     push_the_end(l, &passed);
     if (launch_now() - drawn > 0.2) launch_draw_steps(l), drawn = launch_now();
   }
@@ -573,7 +574,7 @@ static void tell_start(launch *l) {
 
 static int launch_run(int argc, char **argv) {
   launch l = {.plan = {.ps = 1, .workers = 1, .style = "tf", .status_port = -1, .grace = GRACE_S}};
-  int code = read_options(&l.plan, argc, argv);
+  int code = launch_read_options(&l.plan, argc, argv);
   if (code != DONE) return code;
   if (!can_start(l.plan.program[0])) {
     fprintf(stderr, "weft launch: cannot start %s: %s\n", l.plan.program[0], strerror(errno));
@@ -582,10 +583,10 @@ static int launch_run(int argc, char **argv) {
   if (cli_ends_with(l.plan.program[0], ".py") && cli_check_python() != DONE) return FAILED;
   cli_raise_descriptors();
   if (!lay_out(&l)) return launch_forget(&l, FAILED);
-  l.look = (launch_look){.colour = cli_colour(1), .live = isatty(1), .width = 8, .progress = l.progress};
+  l.look = (launch_look){.color = cli_color(1), .live = isatty(1), .width = 8, .progress = l.progress};
   if (!open_events(&l)) return launch_forget(&l, FAILED);
   tell_start(&l);
-  struct sigaction action = {.sa_handler = on_signal};
+  struct sigaction action = {.sa_handler = launch_on_signal};
   sigaction(SIGINT, &action, NULL), sigaction(SIGTERM, &action, NULL);
   for (int i = 0; i < l.n_task && l.ending <= 0; i++)
     if (!launch_start_task(&l, &l.task[i])) {

@@ -25,7 +25,7 @@ typedef struct launch_task {
   launch_stream out, err;
   char last[LAUNCH_LAST][LAUNCH_LINE]; /* its last lines, a ring */
   int n_last;
-  /* What its lines told: */
+  /* read from its lines, with the time of the first step: */
   long step;
   double loss, rate;
   long first_step;
@@ -34,17 +34,17 @@ typedef struct launch_task {
   bool has_step, has_loss, has_accuracy;
 } launch_task;
 
-typedef struct launch_look { /* how it is shown */
-  bool colour, live;
+typedef struct launch_look { /* how the lines of all tasks are shown */
+  bool color, live;
   int width;      /* of "worker10" */
-  char *progress; /* lines at the bottom, one a worker, to be drawn again after others; "" if there are none */
-  int drawn;      /* how many of them stand there now */
+  char *progress; /* lines at the bottom of the terminal, one per worker; "" if there are none */
+  int drawn;      /* how many of these lines the terminal shows now */
 } launch_look;
 
 double launch_now(void); /* seconds, monotonic */
 /* Starts args (NULL-terminated) with its outputs in pipes; false: errno says why. */
 bool launch_start(launch_task *t, char **args);
-/* Takes the lines at the bottom away, and draws them. */
+/* Erase the progress lines at the bottom of the terminal; draw them there. */
 void launch_erase(launch_look *look);
 void launch_draw(launch_look *look);
 /* Reads what a stream has, but at most a megabyte, so that other streams are read too.  Prints, keeps and checks each

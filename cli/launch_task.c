@@ -22,7 +22,8 @@ double launch_now(void) {
 
 /* ---- processes --------------------------------------------------------------------------------- */
 
-/* In the child: a group of its own, so that Ctrl-C reaches it through us alone; it does not outlive us. */
+/* Becomes the program, in the child process.  The child has a process group of its own, so that Ctrl-C reaches only
+ * `weft launch`, which then ends its tasks.  The kernel kills the child when `weft launch` ends. */
 static void task_exec(char **args, int out, int err, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -67,7 +68,7 @@ bool launch_ended(launch_task *t) {
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
-/* The number that follows a word, past whatever joins them ("step: 5", "loss = 0.1", "global_step/sec: 9"). */
+/* Finds the number that follows a word and any of " :=(,": "step: 5", "loss = 0.1", "global_step/sec: 9". */
 static bool number_after(const char *line, const char *word, double *out) {
   for (const char *at = line; (at = strcasestr(at, word)); at++) {
     const char *p = at + strlen(word);
@@ -81,7 +82,7 @@ static bool number_after(const char *line, const char *word, double *out) {
   return false;
 }
 
-/* The number before a word: "1623 global steps". */
+/* Finds the number before a word: "1623 global steps". */
 static bool number_before(const char *line, const char *word, double *out) {
   const char *at = strcasestr(line, word);
   if (!at) return false;
@@ -92,7 +93,7 @@ static bool number_before(const char *line, const char *word, double *out) {
   return at < end;
 }
 
-/* "loss: 0.5", or "loss on training batch is 0.5". */
+/* Finds the loss: "loss: 0.5", or "loss on training batch is 0.5". */
 static bool find_loss(const char *line, double *out) {
   const char *at = strcasestr(line, "loss");
   return at && (number_after(line, "loss", out) || number_after(at, " is ", out));
@@ -103,7 +104,8 @@ static bool find_step(const char *line, double *out) {
          number_before(line, "training step", out);
 }
 
-static void look_at(launch_task *t, const char *line) {
+/* Stores the step, the loss and the accuracy that a line of the task has, and the steps per second. */
+static void task_parse_line(launch_task *t, const char *line) {
   double v, now = launch_now();
   if (find_loss(line, &v)) t->loss = v, t->has_loss = true;
   if (number_after(line, "accuracy", &v)) t->accuracy = v, t->has_accuracy = true;
@@ -133,29 +135,30 @@ void launch_draw(launch_look *look) {
 }
 
 static void print_line(const launch_task *t, const launch_stream *s, const char *line, launch_look *look) {
-  static const int colours[] = {36, 32, 33, 35, 34, 31};
+  static const int colors[] = {36, 32, 33, 35, 34, 31};
   char name[64];
   snprintf(name, sizeof name, "%s%d", t->job, t->index);
-  int colour = strcmp(t->job, "ps") == 0 ? 90 : colours[t->index % 6];
+  int color = strcmp(t->job, "ps") == 0 ? 90 : colors[t->index % 6];
   launch_erase(look);
-  if (look->colour)
-    fprintf(s->to, "\033[%dm%-*s |\033[0m %s\n", colour, look->width, name, line);
+  if (look->color)
+    fprintf(s->to, "\033[%dm%-*s |\033[0m %s\n", color, look->width, name, line);
   else
     fprintf(s->to, "%-*s | %s\n", look->width, name, line);
   fflush(s->to);
   launch_draw(look);
 }
 
-static void whole_line(launch_task *t, launch_stream *s, launch_look *look) {
+/* Ends a line of the stream: writes it to the file, keeps it, parses it and prints it. */
+static void task_emit_line(launch_task *t, launch_stream *s, launch_look *look) {
   s->line[s->used] = 0;
   if (s->file) fprintf(s->file, "%s\n", s->line), fflush(s->file);
   snprintf(t->last[t->n_last++ % LAUNCH_LAST], LAUNCH_LINE, "%s", s->line);
-  look_at(t, s->line);
+  task_parse_line(t, s->line);
   print_line(t, s, s->line, look);
   s->used = 0;
 }
 
-/* Bytes up to the end of a line, or as many as a line takes: longer ones are cut into several. */
+/* Takes bytes up to the end of a line, or as many as a line may have: longer lines are cut.  Returns their number. */
 static size_t task_take_line(launch_task *t, launch_stream *s, const char *bytes, size_t n, launch_look *look) {
   const char *end = memchr(bytes, '\n', n);
   const size_t room = LAUNCH_LINE - 1 - (size_t)s->used, length = end ? (size_t)(end - bytes) : n;
@@ -163,22 +166,22 @@ static size_t task_take_line(launch_task *t, launch_stream *s, const char *bytes
   memcpy(s->line + s->used, bytes, taken);
   s->used += (int)taken;
   if (length > room || (length == room && !end)) {
-    whole_line(t, s, look);
+    task_emit_line(t, s, look);
     return taken;
   }
   if (!end) return taken;
   while (s->used && s->line[s->used - 1] == '\r') s->used--;
-  whole_line(t, s, look);
+  task_emit_line(t, s, look);
   return taken + 1;
 }
 
 void launch_read(launch_task *t, launch_stream *s, launch_look *look) {
   static char bytes[1 << 16];
   ssize_t n = 0;
-  for (int turn = 0; turn < READS_AT_ONCE && s->fd >= 0 && (n = read(s->fd, bytes, sizeof bytes)) > 0; turn++)
+  for (int reads = 0; reads < READS_AT_ONCE && s->fd >= 0 && (n = read(s->fd, bytes, sizeof bytes)) > 0; reads++)
     for (size_t at = 0; at < (size_t)n;) at += task_take_line(t, s, bytes + at, (size_t)n - at, look);
   if (s->fd < 0 || n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return;
-  if (s->used) whole_line(t, s, look);
+  if (s->used) task_emit_line(t, s, look);
   close(s->fd);
   s->fd = -1;
 }

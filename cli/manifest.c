@@ -28,7 +28,7 @@ typedef struct kind {
 /* ---- pieces ------------------------------------------------------------------------------------ */
 
 /* A scalar in double quotes: JSON's rules are within YAML's.  dollar: what a '$' becomes. */
-static void put_quoted(const char *text, const char *dollar) {
+static void manifest_put_quoted(const char *text, const char *dollar) {
   putchar('"');
   for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
     if (*s == '"' || *s == '\\')
@@ -52,7 +52,7 @@ static void put_command(const plan *p, const char *dollar) {
   printf("[\"weft\", \"exec\", \"--style\", \"%s\", \"--\"", p->style);
   for (int i = 0; i < p->n_program; i++) {
     printf(", ");
-    put_quoted(p->program[i], dollar);
+    manifest_put_quoted(p->program[i], dollar);
   }
   printf("]\n");
 }
@@ -91,7 +91,7 @@ static void put_secret(const plan *p, int indent) {
   if (!p->secret) return;
   manifest_line(indent, "- name: WEFT_TOKEN");
   printf("%*s  valueFrom: {secretKeyRef: {name: ", indent, "");
-  put_quoted(p->secret, "$");
+  manifest_put_quoted(p->secret, "$");
   printf(", key: token}}\n");
 }
 
@@ -99,7 +99,7 @@ static void put_secret(const plan *p, int indent) {
 static void put_container(const plan *p, int indent, const char *job, const char *name, const char *port) {
   printf("%*s- name: %s\n", indent, "", name);
   printf("%*s  image: ", indent, "");
-  put_quoted(p->image, "$");
+  manifest_put_quoted(p->image, "$");
   printf("\n%*s  command: ", indent, "");
   put_command(p, "$$");
   printf("%*s  ports: [{name: %s, containerPort: %d}]\n", indent, "", port, p->port);
@@ -109,7 +109,7 @@ static void put_container(const plan *p, int indent, const char *job, const char
   char from[256];
   if (p->volume && split_volume(p->volume, from, sizeof from, &path)) {
     printf("%*s  volumeMounts: [{name: data, mountPath: ", indent, "");
-    put_quoted(path, "$");
+    manifest_put_quoted(path, "$");
     printf("}]\n");
   }
 }
@@ -119,7 +119,7 @@ static void put_volume(const plan *p, int indent) {
   char from[256];
   if (!p->volume || !split_volume(p->volume, from, sizeof from, &path)) return;
   printf("%*svolumes: [{name: data, persistentVolumeClaim: {claimName: ", indent, "");
-  put_quoted(from, "$");
+  manifest_put_quoted(from, "$");
   printf("}}]\n");
 }
 
@@ -191,14 +191,14 @@ static void print_compose_task(const plan *p, const char *job, int index) {
   char number[16];
   snprintf(number, sizeof number, "%d", index);
   printf("  %s-%d:\n    image: ", job, index);
-  put_quoted(p->image, "$$");
+  manifest_put_quoted(p->image, "$$");
   printf("\n    command: ");
   put_command(p, "$$");
   printf("    restart: on-failure\n    environment:\n      WEFT_TOKEN:\n      TF_CONFIG: ");
   put_tf_config(p, "", "", job, number);
   if (p->volume) {
     printf("    volumes: [");
-    put_quoted(p->volume, "$$");
+    manifest_put_quoted(p->volume, "$$");
     printf("]\n");
   }
   if (p->gpus && strcmp(job, "worker") == 0)
@@ -247,14 +247,14 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* A name that Kubernetes takes for a service. */
+/* Returns true if Kubernetes accepts the name for a service. */
 static bool is_name(const char *s) {
   const size_t n = strlen(s);
   if (n == 0 || n > NAME_MAX_SIZE || !islower((unsigned char)s[0]) || s[n - 1] == '-') return false;
   return strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
-/* One option at argv[*i].  False if it is none; *value is NULL then, or what makes no sense. */
+/* Reads one option at argv[*i].  Returns false if it is not one; then *value is NULL, or the value that is invalid. */
 static bool read_option(plan *p, int argc, char **argv, int *i, const char **value) {
   const char *v, *path;
   char from[256];
@@ -271,7 +271,7 @@ static bool read_option(plan *p, int argc, char **argv, int *i, const char **val
   return false;
 }
 
-static int read_options(plan *p, int argc, char **argv) {
+static int manifest_read_options(plan *p, int argc, char **argv) {
   int i = 2;
   for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
     const char *arg = argv[i], *value = NULL;
@@ -298,7 +298,7 @@ static int manifest_run(int argc, char **argv) {
     if (strcmp(argv[1], known[i]) == 0) k = &kinds[i];
   }
   if (!k) return cli_unknown("kind", argv[1], known, KINDS);
-  const int code = read_options(&p, argc, argv);
+  const int code = manifest_read_options(&p, argc, argv);
   if (code != DONE) return code;
   if (k->image && !p.image) return cli_missing("--image IMAGE");
   k->print(&p);

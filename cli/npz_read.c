@@ -1,4 +1,5 @@
-/* npz_read.c - what numpy.savez and savez_compressed wrote: the directory of a zip file, and the header of each .npy in it.
+/* npz_read.c - what numpy.savez and savez_compressed wrote: the directory of a zip file, and the header of each .npy in
+ * it.
  *
  * Sizes and places come from the directory at the end and are checked against the file before anything is read. */
 #include "command.h"
@@ -50,8 +51,8 @@ static bool find_type(array *a, const char *descr) {
   return true;
 }
 
-/* The text after a key of the header: "'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), ". */
-static const char *value_of(const char *header, const char *key) {
+/* Returns the text after a key of the header: "'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), ". */
+static const char *npz_read_value_of(const char *header, const char *key) {
   const char *at = strstr(header, key);
   if (!at) return NULL;
   at += strlen(key);
@@ -59,8 +60,8 @@ static const char *value_of(const char *header, const char *key) {
 }
 
 static weft_err read_header(array *a, const char *header) {
-  const char *descr = value_of(header, "'descr'"), *order = value_of(header, "'fortran_order'");
-  const char *shape = value_of(header, "'shape'");
+  const char *descr = npz_read_value_of(header, "'descr'"), *order = npz_read_value_of(header, "'fortran_order'");
+  const char *shape = npz_read_value_of(header, "'shape'");
   char type[32];
   if (!descr || !order || !shape || sscanf(descr, "'%31[^']'", type) != 1 || *shape != '(')
     return npz_invalid("no .npy header");

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <weft/weft.h>
 
-static int print_json(int i) {
+static int ops_print_json(int i) {
   char *json = NULL;
   weft_err err = weft_op_json(&json, i);
   if (err != WEFT_OK) {
@@ -20,9 +20,9 @@ static int print_json(int i) {
 }
 
 static int print_one(int i, bool json, bool full) {
-  if (json) return print_json(i);
+  if (json) return ops_print_json(i);
   if (full)
-    printf("%s\n  %s\n", weft_op_definition(i), weft_op_doc(i));
+    printf("%s\n  %s\n  %s\n", weft_op_definition(i), weft_op_doc(i), weft_op_source(i));
   else
     printf("%-36s %s\n", weft_op_name(i), weft_op_doc(i));
   return DONE;
@@ -34,7 +34,7 @@ static int ops_find(const char *name) {
   return -1;
 }
 
-static int by_name(const void *a, const void *b) {
+static int ops_by_name(const void *a, const void *b) {
   return strcmp(weft_op_name(*(const int *)a), weft_op_name(*(const int *)b));
 }
 
@@ -43,7 +43,7 @@ static int print_all(bool json) {
   int *order = malloc(((size_t)n + 1) * sizeof *order), code = DONE;
   if (!order) return cli_failed("ops", strerror(errno));
   for (int i = 0; i < n; i++) order[i] = i;
-  qsort(order, (size_t)n, sizeof *order, by_name);
+  qsort(order, (size_t)n, sizeof *order, ops_by_name);
   for (int i = 0; i < n && code == DONE; i++) code = print_one(order[i], json, false);
   free(order);
   return code;

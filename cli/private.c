@@ -1,7 +1,7 @@
 /* private.c - the token of `weft launch --private`, and where `weft top` and `weft check` find it.
  *
- * It lies in a file of mode 0600 in a folder of mode 0700, both this user's; there is a name for the port of every task.
- * A folder that others could have made or could write to is not used. */
+ * The token is in a file of mode 0600, in a folder of mode 0700; both belong to this user.  The file has a link for the
+ * port of every task, token-PORT.  A folder of another user, or one that others may enter, is not used. */
 #include "command.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 enum { TOKEN_BYTES = 16, FOLDERS = 2 };
 
-/* The i-th folder that tokens may lie in; false: there is none. */
+/* Writes the i-th folder that may hold tokens.  Returns false if there is none. */
 static bool user_folder(char *to, size_t room, int i) {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
   int n = 0;
@@ -36,14 +36,14 @@ static bool write_token(const char *path) {
   if (getrandom(random, sizeof random, 0) != sizeof random) return false;
   for (int i = 0; i < TOKEN_BYTES; i++) snprintf(text + 2 * i, 3, "%02x", random[i]);
   text[2 * TOKEN_BYTES] = '\n';
-  unlink(path); /* of a launch that was killed */
+  unlink(path); /* a launch that was killed may have left its file */
   const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   const bool written = fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1;
   if (fd >= 0) close(fd);
   return written;
 }
 
-static bool name_of(char *to, size_t room, const char *in, int port) {
+static bool private_name_of(char *to, size_t room, const char *in, int port) {
   const int n = snprintf(to, room, "%s/token-%d", in, port);
   return n > 0 && (size_t)n < room;
 }
@@ -61,14 +61,14 @@ bool cli_user_folder_find(char *to, size_t room, int i) {
 
 bool cli_private_make(char *path, size_t room, int port) {
   char in[3000];
-  return cli_user_folder_make(in, sizeof in) && name_of(path, room, in, port) && write_token(path);
+  return cli_user_folder_make(in, sizeof in) && private_name_of(path, room, in, port) && write_token(path);
 }
 
 bool cli_private_link(const char *path, int port) {
   char in[3000], name[4096];
   const char *slash = strrchr(path, '/');
   snprintf(in, sizeof in, "%.*s", (int)(slash - path), path);
-  if (!name_of(name, sizeof name, in, port)) return false;
+  if (!private_name_of(name, sizeof name, in, port)) return false;
   unlink(name);
   return link(path, name) == 0;
 }
@@ -77,10 +77,10 @@ void cli_private_remove(const char *path, int port) {
   char in[3000], name[4096];
   const char *slash = strrchr(path, '/');
   snprintf(in, sizeof in, "%.*s", (int)(slash - path), path);
-  if (name_of(name, sizeof name, in, port)) unlink(name);
+  if (private_name_of(name, sizeof name, in, port)) unlink(name);
 }
 
-/* The file for the task at this address of loopback, if there is one. */
+/* Finds the file for the task at this loopback address.  Returns false if there is none. */
 static bool find_file(char *path, size_t room, const char *address) {
   static const char *const local[] = {"localhost:", "127.0.0.1:", "[::1]:"};
   char in[3000];
@@ -89,7 +89,7 @@ static bool find_file(char *path, size_t room, const char *address) {
     const size_t n = strlen(local[i]);
     if (strncmp(address, local[i], n) != 0 || !cli_number(address + n, 1, 65535, &port)) continue;
     for (int k = 0; k < FOLDERS; k++)
-      if (cli_user_folder_find(in, sizeof in, k) && name_of(path, room, in, port) && cli_is_own(path, S_IFREG))
+      if (cli_user_folder_find(in, sizeof in, k) && private_name_of(path, room, in, port) && cli_is_own(path, S_IFREG))
         return true;
   }
   return false;

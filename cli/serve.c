@@ -21,7 +21,7 @@ typedef struct request {
   bool allows;
 } request;
 
-static void on_signal(int number) {
+static void serve_on_signal(int number) {
   static volatile sig_atomic_t count;
   (void)number;
   if (++count > 1) _exit(LEFT_AT_ONCE);
@@ -37,7 +37,7 @@ static bool serve_allow(request *r, const char *directory) {
 
 static bool is_role_flag(const char *arg) { return strstr(arg, "_hosts") || strstr(arg, "--hosts"); }
 
-static int read_options(request *r, int argc, char **argv) {
+static int serve_read_options(request *r, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *given, *arg = argv[i];
     if ((given = cli_option(argc, argv, &i, "--cluster")))
@@ -102,13 +102,13 @@ static int serve_fail(weft_err err) {
 static int serve_run(int argc, char **argv) {
   request r = {0};
   weft_server *server = NULL;
-  int code = read_options(&r, argc, argv);
+  int code = serve_read_options(&r, argc, argv);
   if (code != DONE) return code;
   if (r.cluster && !r.job) return cli_missing("--job NAME");
   cli_raise_descriptors();
   weft_log_set(serve_log, NULL);
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
+  signal(SIGINT, serve_on_signal);
+  signal(SIGTERM, serve_on_signal);
   weft_err err = serve_start(&server, &r, argc, argv);
   if (err == WEFT_OK && !server) return cli_missing("--cluster CLUSTER");
   if (err == WEFT_OK) err = weft_server_join(server);

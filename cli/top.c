@@ -21,13 +21,13 @@ typedef struct row {
 } row;
 
 typedef struct view {
-  bool live, colour;
+  bool live, color;
   int width;
 } view;
 
 static volatile sig_atomic_t stopped;
 
-static void on_signal(int number) {
+static void top_on_signal(int number) {
   (void)number;
   stopped = 1;
 }
@@ -93,8 +93,8 @@ static const char *top_sessions(char *to, const weft_task_status *s) {
 
 /* ---- drawing ---- */
 
-static const char *colour_of(const view *v, const row *r) {
-  if (!v->colour) return "";
+static const char *color_of(const view *v, const row *r) {
+  if (!v->color) return "";
   if (r->err != WEFT_OK) return r->err == WEFT_UNIMPLEMENTED ? "\033[33m" : "\033[31m";
   return r->status.waits[0] ? "\033[33m" : "\033[32m";
 }
@@ -108,7 +108,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static bool is_narrow(const view *v) { return v->live && v->width < 120; }
 
-/* A cell for each column, then two spaces; gives the room that is left in the line. */
+/* Prints a cell for each column, then two spaces.  Returns the room that is left in the line. */
 static int print_cells(const view *v, const char *const cell[COLUMNS]) {
   int used = 24;
   for (int i = 0; i < COLUMNS; i++)
@@ -120,17 +120,17 @@ static int print_cells(const view *v, const char *const cell[COLUMNS]) {
 static void print_row(const view *v, const row *r) {
   char task[64], a[16], b[16], c[16], d[16], e[16], f[16], g[24], loss[16] = "-", step[24] = "-";
   const weft_task_status *s = &r->status;
-  const char *end = v->colour ? "\033[0m" : "", *line = v->live ? "\033[K\n" : "\n";
+  const char *end = v->color ? "\033[0m" : "", *line = v->live ? "\033[K\n" : "\n";
   snprintf(task, sizeof task, "%s:%d", r->job, r->task);
   if (r->err != WEFT_OK) {
     const bool tf = r->err == WEFT_UNIMPLEMENTED;
-    printf("%-12s %s%-9s%s %.*s%s", task, colour_of(v, r), tf ? "up" : "no answer", end, v->live ? v->width - 24 : 400,
+    printf("%-12s %s%-9s%s %.*s%s", task, color_of(v, r), tf ? "up" : "no answer", end, v->live ? v->width - 24 : 400,
            tf ? "TensorFlow, which does not say more" : r->why, line);
     return;
   }
   if (s->global_step >= 0) snprintf(step, sizeof step, "%lld", (long long)s->global_step);
   if (isfinite(s->loss)) snprintf(loss, sizeof loss, "%.4g", s->loss);
-  printf("%-12s %s%-9s%s", task, colour_of(v, r), s->state, end);
+  printf("%-12s %s%-9s%s", task, color_of(v, r), s->state, end);
   const int room = print_cells(
       v, (const char *const[COLUMNS]){top_rate(a, s->runs ? s->runs_per_s : s->parts_per_s), step, loss,
                                       top_bytes(b, s->in_per_s), top_bytes(c, s->out_per_s),
@@ -141,7 +141,7 @@ static void print_row(const view *v, const row *r) {
 
 static int top_draw(const view *v, row *rows, int n, const char *title) {
   int up = 0;
-  const char *line = v->live ? "\033[K\n" : "\n", *bold = v->colour ? "\033[1m" : "", *end = v->colour ? "\033[0m" : "";
+  const char *line = v->live ? "\033[K\n" : "\n", *bold = v->color ? "\033[1m" : "", *end = v->color ? "\033[0m" : "";
   cli_at_once(rows, n, sizeof *rows, top_ask);
   for (int i = 0; i < n; i++) up += rows[i].err == WEFT_OK || rows[i].err == WEFT_UNIMPLEMENTED;
   if (v->live) printf("\033[H");
@@ -199,7 +199,7 @@ static void print_json_row(cli_json *j, const row *r) {
   cli_json_close(j, '}');
 }
 
-static int print_json(row *rows, int n) {
+static int top_print_json(row *rows, int n) {
   cli_json j = {0};
   int up = 0;
   cli_at_once(rows, n, sizeof *rows, top_ask);
@@ -222,7 +222,7 @@ static int width_of_terminal(void) {
 
 /* Draws on the terminal's other screen, which goes when we do. */
 static void draw_until_stopped(view *v, row *rows, int n, double every) {
-  struct sigaction action = {.sa_handler = on_signal};
+  struct sigaction action = {.sa_handler = top_on_signal};
   sigaction(SIGINT, &action, NULL), sigaction(SIGTERM, &action, NULL);
   fputs("\033[?1049h\033[?25l", stdout);
   while (!stopped) {
@@ -240,12 +240,12 @@ static void draw_until_stopped(view *v, row *rows, int n, double every) {
 static int top_show(const weft_cluster *c, bool once, bool json, double every) {
   const int n = top_fill(NULL, c);
   row *rows = calloc((size_t)n + 1, sizeof *rows);
-  view v = {.live = !once && isatty(1), .colour = cli_colour(1), .width = width_of_terminal()};
+  view v = {.live = !once && isatty(1), .color = cli_color(1), .width = width_of_terminal()};
   int up = 1;
   if (!rows) return cli_failed("top", "out of memory");
   top_fill(rows, c);
   if (json)
-    up = print_json(rows, n);
+    up = top_print_json(rows, n);
   else if (v.live)
     draw_until_stopped(&v, rows, n, every);
   else

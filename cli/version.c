@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A field of a line: n characters without the spaces at their end. */
+/* Copies a field of a line: n characters without the spaces at their end. */
 static const char *version_field(char *to, size_t room, const char *from, size_t n) {
   while (n && from[n - 1] == ' ') n--;
   snprintf(to, room, "%.*s", (int)n, from);
@@ -21,13 +21,13 @@ static void print_libraries(cli_json *j) {
     cli_json_open(j, NULL, '{');
     cli_json_text(j, "name", version_field(text, sizeof text, at + NAME, VERSION - NAME));
     version_field(text, sizeof text, at + VERSION, WHAT - VERSION);
-    cli_json_text(j, "version", strcmp(text, "left out") == 0 ? NULL : text);
+    cli_json_text(j, "version", strcmp(text, "not built in") == 0 ? NULL : text);
     cli_json_text(j, "purpose", version_field(text, sizeof text, at + WHAT, n - WHAT));
     cli_json_close(j, '}');
   }
 }
 
-static int print_json(void) {
+static int version_print_json(void) {
   cli_json j = {0};
   cli_json_open(&j, NULL, '{');
   cli_json_text(&j, "version", weft_version());
@@ -47,7 +47,7 @@ static int version_run(int argc, char **argv) {
     else
       return argv[i][0] == '-' ? cli_bad_option(argv[i]) : cli_unexpected(argv[i]);
   }
-  if (json) return print_json();
+  if (json) return version_print_json();
   printf("weft %s\n%s", weft_version(), weft_libraries());
   return DONE;
 }

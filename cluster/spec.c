@@ -1,4 +1,4 @@
-/* spec.c - builds a cluster from what a program has: lists, maps, flags, messages, TF_CONFIG.
+/* spec.c - builds a cluster from lists, maps, flags, messages and TF_CONFIG.
  *
  * Every task is added by weft__cluster_add, which checks names and addresses and keeps jobs and tasks in order.  There
  * is no lock: a cluster belongs to its caller. */
@@ -168,7 +168,8 @@ static weft_err cluster_read_index(const json *j, const char *spelt, int *out) {
   double number = j && j->kind == JSON_NUMBER ? j->number : -1;
   if (spelt && isdigit((unsigned char)*spelt)) number = strtod(spelt, &stop);
   if ((stop && *stop) || number < 0 || number > INT_MAX || number != (double)(int)number)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' is not the index of a task", spelt ? spelt : "?");
+    return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' is not the index of a task (a whole number from 0)",
+                      spelt ? spelt : "?");
   *out = (int)number; /* fits: compared above */
   return WEFT_OK;
 }
@@ -187,7 +188,8 @@ static weft_err cluster_add_json_job(cluster *c, const char *name, const json *j
 }
 
 static weft_err cluster_add_json(cluster *c, const json *jobs) {
-  if (jobs->kind != JSON_OBJECT) return weft__fail(WEFT_INVALID_ARGUMENT, "the cluster is not a map of jobs");
+  if (jobs->kind != JSON_OBJECT)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "TF_CONFIG's cluster is not a map from job names to tasks");
   for (const json *job = jobs->first; job; job = job->next) WEFT_TRY(cluster_add_json_job(c, job->key, job));
   return WEFT_OK;
 }
@@ -242,7 +244,7 @@ static weft_err cluster_parse_job(cluster *c, const char *text, size_t size) {
   cluster_trim(&name, &n);
   char *job = n ? weft__strndup(name, n) : NULL;
   if (n == 0)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "the cluster's \"%.*s\" does not read job=host:port,host:port",
+    return weft__fail(WEFT_INVALID_ARGUMENT, "cluster: cannot read \"%.*s\": it must be job=host:port,host:port",
                       weft__int_sat(size > 100 ? 100 : size), text);
   weft_err err = job ? WEFT_OK : WEFT_OOM;
   if (!err && weft__cluster_job(c, job)) err = weft__fail(WEFT_ALREADY_EXISTS, "the cluster names job %s twice", job);

@@ -60,7 +60,7 @@ TEST(text_and_flags_make_a_cluster) {
   EXPECT_EQ_STR(cluster_text(&c), "ps0=a:1 worker2=b:1 ");
   weft__cluster_finish(&c);
   EXPECT_ERR(weft__cluster_parse(&c, "ps=a:1;ps=b:1"), WEFT_ALREADY_EXISTS, "job ps twice");
-  EXPECT_ERR(weft__cluster_parse(&c, "a:1,b:2"), WEFT_INVALID_ARGUMENT, "does not read job=host:port");
+  EXPECT_ERR(weft__cluster_parse(&c, "a:1,b:2"), WEFT_INVALID_ARGUMENT, "it must be job=host:port");
   EXPECT_ERR(weft__cluster_parse(&c, "ps=a:1,,b:2"), WEFT_INVALID_ARGUMENT, "task 1 of job ps");
   EXPECT_ERR(weft__cluster_parse(&c, ""), WEFT_INVALID_ARGUMENT, "no job");
 }

@@ -77,6 +77,7 @@ const gpu_host *weft__gpu;
 gpu_mover *weft__gpu_mover();         /* move.cu */
 gpu_adder *weft__gpu_adder();         /* addn.cu */
 const gpu_chains *weft__gpu_chains(); /* chain.cu */
+const gpu_products *weft__gpu_products(); /* einsum.cu */
 
 extern "C" {
 WEFT_API const gpu_kernel *const *weft_cuda_kernels(const gpu_host *host) {
@@ -87,6 +88,7 @@ WEFT_API const gpu_kernel *const *weft_cuda_kernels(const gpu_host *host) {
   host->use_mover(weft__gpu_mover());
   host->use_adder(weft__gpu_adder());
   host->use_chains(weft__gpu_chains());
+  host->use_products(weft__gpu_products());
   return all;
 }
 }

@@ -66,8 +66,10 @@ function(weft_write_op_table table)
   set(externs "")
   set(rows "")
   set(names "")
+  set(files "")
   set(stems "")
   foreach(source ${ARGN})
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
     file(STRINGS ${source} lists REGEX "^OPS\\(")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     foreach(line ${lists})
@@ -75,6 +77,7 @@ function(weft_write_op_table table)
       string(APPEND externs "extern const op weft__ops_${stem}[];\n")
       string(APPEND rows "    weft__ops_${stem},\n")
       string(APPEND names "    \"${stem}\",\n")
+      string(APPEND files "    \"${path}\",\n")
       list(APPEND stems ${stem})
     endforeach()
   endforeach()
@@ -95,6 +98,13 @@ const char *const *weft__ops_stems(void) {
 @names@    0,
   };
   return stems;
+}
+
+const char *const *weft__ops_files(void) {
+  static const char *const files[] = {
+@files@    0,
+  };
+  return files;
 }
 ]])
   set(weft_stems ${stems} PARENT_SCOPE)

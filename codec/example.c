@@ -4,7 +4,7 @@
 #include "base/cast.h"
 #include <string.h>
 
-static bool read_varint(bytes *in, uint64_t *out) {
+static bool example_read_varint(bytes *in, uint64_t *out) {
   if (in->at < in->end && *in->at < 0x80) { /* nearly always one byte */
     *out = *in->at++;
     return true;
@@ -32,14 +32,14 @@ bool weft__wire_next(bytes *in, uint32_t *field, int *wire, bytes *value, uint64
   uint64_t tag = 0;
   *value = (bytes){0};
   *number = 0;
-  if (!read_varint(in, &tag) || tag >> 3 == 0 || tag > UINT32_MAX) return false;
+  if (!example_read_varint(in, &tag) || tag >> 3 == 0 || tag > UINT32_MAX) return false;
   *field = (uint32_t)tag >> 3;
   *wire = weft__int_sat(tag & 7);
   switch (*wire) {
-  case WIRE_VARINT: return read_varint(in, number);
+  case WIRE_VARINT: return example_read_varint(in, number);
   case WIRE_FIXED64: return example_take(in, 8, value);
   case WIRE_FIXED32: return example_take(in, 4, value);
-  case WIRE_BYTES: return read_varint(in, number) && example_take(in, *number, value);
+  case WIRE_BYTES: return example_read_varint(in, number) && example_take(in, *number, value);
   default: return false; /* groups are not supported */
   }
 }
@@ -148,7 +148,7 @@ static size_t read_floats(bytes value, float *out) {
 
 static size_t read_ints(bytes value, int64_t *out) {
   size_t n = 0;
-  for (uint64_t v; value.at < value.end && read_varint(&value, &v); n++) out[n] = (int64_t)v;
+  for (uint64_t v; value.at < value.end && example_read_varint(&value, &v); n++) out[n] = (int64_t)v;
   return n;
 }
 
@@ -194,12 +194,12 @@ weft_err weft__keys_create(key_table *t, int n) {
   return WEFT_OK;
 }
 
-static struct key_slot *slot_of(const key_table *t, bytes key) {
+static struct key_slot *example_slot_of(const key_table *t, bytes key) {
   uint32_t i = example_hash(key) & t->mask;
   while (t->slot[i].number >= 0 && !example_same(t->slot[i].key, key)) i = (i + 1) & t->mask;
   return &t->slot[i];
 }
 
-void weft__keys_put(key_table *t, bytes key, int number) { *slot_of(t, key) = (struct key_slot){key, number}; }
-int weft__keys_find(const key_table *t, bytes key) { return slot_of(t, key)->number; }
+void weft__keys_put(key_table *t, bytes key, int number) { *example_slot_of(t, key) = (struct key_slot){key, number}; }
+int weft__keys_find(const key_table *t, bytes key) { return example_slot_of(t, key)->number; }
 void weft__keys_finish(key_table *t) { weft__free(t->slot); }

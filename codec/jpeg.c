@@ -17,7 +17,7 @@ typedef struct errors {
   jmp_buf jump;
 } errors;
 
-static void on_error(j_common_ptr info) { longjmp(((errors *)info->err)->jump, 1); }
+static void jpeg_on_error(j_common_ptr info) { longjmp(((errors *)info->err)->jump, 1); }
 static void on_message(j_common_ptr info) { (void)info; }
 static void on_level(j_common_ptr info, int level) {
   (void)info;
@@ -26,7 +26,7 @@ static void on_level(j_common_ptr info, int level) {
 
 static struct jpeg_error_mgr *errors_init(errors *e) {
   jpeg_std_error(&e->base);
-  e->base.error_exit = on_error;
+  e->base.error_exit = jpeg_on_error;
   e->base.output_message = on_message;
   e->base.emit_message = on_level;
   return &e->base;
@@ -108,7 +108,7 @@ static void from_inks(const unsigned char *in, unsigned char *out, int64_t width
 }
 
 /* Checks the size before libjpeg allocates memory for a progressive image. */
-static weft_err check_size(const reader *r, const jpeg_options *o) {
+static weft_err jpeg_check_size(const reader *r, const jpeg_options *o) {
   const int64_t width = r->info.image_width, height = r->info.image_height, pixels = width * height;
   if (pixels * r->info.num_components > DECODED_IMAGE_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "a JPEG of %lld x %lld x %d samples is too large (at most %lld)",
@@ -120,10 +120,10 @@ static weft_err check_size(const reader *r, const jpeg_options *o) {
 }
 
 /* longjmp may leave this function at any call into libjpeg. */
-static weft_err read_all(reader *r, const jpeg_options *o) {
+static weft_err jpeg_read_all(reader *r, const jpeg_options *o) {
   j_decompress_ptr info = &r->info;
   jpeg_read_header(info, TRUE);
-  WEFT_TRY(check_size(r, o));
+  WEFT_TRY(jpeg_check_size(r, o));
   int channels = o->channels;
   if (channels == 0) channels = info->num_components == 1 ? 1 : 3;
   const bool inks = info->jpeg_color_space == JCS_CMYK || info->jpeg_color_space == JCS_YCCK;
@@ -159,7 +159,7 @@ static weft_err jpeg_guarded(reader *r, const jpeg_options *o) {
   jpeg_create_decompress(&r->info);
   r->info.src = &r->input.base;
   r->info.progress = &r->monitor.base;
-  return read_all(r, o);
+  return jpeg_read_all(r, o);
 }
 
 /* Creates a reader of these bytes.  Returns NULL if memory is short. */
@@ -265,8 +265,8 @@ static void write_xmp(j_compress_ptr info, const jpeg_encoding *e) {
   for (size_t i = 0; i < e->xmp_size; i++) jpeg_write_m_byte(info, (unsigned char)e->xmp[i]);
 }
 
-static weft_err write_all(writer *w, const uint8_t *pixels, int64_t height, int64_t width, int channels,
-                          const jpeg_encoding *e) {
+static weft_err jpeg_write_all(writer *w, const uint8_t *pixels, int64_t height, int64_t width, int channels,
+                               const jpeg_encoding *e) {
   j_compress_ptr info = &w->info;
   if (setjmp(w->errors.jump)) return weft__fail(WEFT_INTERNAL, "JPEG encoding failed");
   jpeg_create_compress(info);
@@ -297,7 +297,7 @@ weft_err weft__jpeg_encode(text *out, const uint8_t *pixels, int64_t height, int
   w->info.err = errors_init(&w->errors);
   w->to = (struct jpeg_destination_mgr){
       .init_destination = on_begin, .empty_output_buffer = on_full, .term_destination = on_end};
-  weft_err err = write_all(w, pixels, height, width, channels, e);
+  weft_err err = jpeg_write_all(w, pixels, height, width, channels, e);
   jpeg_destroy_compress(&w->info);
   weft__free(w);
   return err;

@@ -16,7 +16,7 @@ void weft__locale_end(plain_locale *l) {
   freelocale(l->c);
 }
 
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static bool number_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static const char *skip_digits(const char *s) {
@@ -87,8 +87,8 @@ static bool read_decimal(const char *s, size_t n, decimal *d) {
   return i == n && digits > 0 && digits <= 15;
 }
 
-/* Reads common numbers without the C library.  The digits and the power of ten are exact, so the quotient is rounded once,
- * as the C library rounds.  Returns false if a number has to be read in the general way. */
+/* Reads common numbers without the C library.  The digits and the power of ten are exact, so the quotient is rounded
+ * once, as the C library rounds.  Returns false if a number has to be read in the general way. */
 static bool read_common(const char *s, size_t n, weft_dtype type, void *out) {
   static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   decimal d;
@@ -110,8 +110,8 @@ static bool read_common(const char *s, size_t n, weft_dtype type, void *out) {
 
 bool weft__number_read(text *room, const char *data, size_t size, weft_dtype type, void *out) {
   size_t from = 0, to = size;
-  while (from < to && is_space(data[from])) from++;
-  while (to > from && is_space(data[to - 1])) to--;
+  while (from < to && number_is_space(data[from])) from++;
+  while (to > from && number_is_space(data[to - 1])) to--;
   room->size = 0;
   if (from == to) return false;
   if (read_common(data + from, to - from, type, out)) return true;

@@ -21,7 +21,7 @@ static void on_read(png_structp png, png_bytep out, size_t n) {
   s->left -= n;
 }
 
-static void on_error(png_structp png, png_const_charp message) {
+static void png_decode_on_error(png_structp png, png_const_charp message) {
   (void)message;
   png_longjmp(png, 1);
 }
@@ -81,7 +81,7 @@ static void double_bytes(const decoded_image *p) {
 }
 
 /* longjmp may leave this function at any call into libpng. */
-static weft_err read_all(reader *r) {
+static weft_err png_decode_read_all(reader *r) {
   png_read_info(r->png, r->info);
   set_transforms(r);
   png_read_update_info(r->png, r->info);
@@ -104,14 +104,14 @@ static weft_err read_all(reader *r) {
 
 static weft_err png_decode_guarded(reader *r, size_t size) {
   if (setjmp(png_jmpbuf(r->png))) return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid PNG data, size %zu", size);
-  return read_all(r);
+  return png_decode_read_all(r);
 }
 
 weft_err weft__png_decode(decoded_image *out, const void *data, size_t size, int channels, bool sixteen) {
   source s = {data, size};
   *out = (decoded_image){0};
   reader r = {.out = out, .channels = channels, .sixteen = sixteen};
-  r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
+  r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, png_decode_on_error, on_warning);
   r.info = r.png ? png_create_info_struct(r.png) : NULL;
   weft_err err = r.info ? WEFT_OK : weft__fail(WEFT_OOM, "PNG decoding: no memory");
   if (!err) {

@@ -11,7 +11,7 @@ typedef struct sink {
   char why[100];
 } sink;
 
-static void on_error(png_structp png, png_const_charp message) {
+static void png_encode_on_error(png_structp png, png_const_charp message) {
   sink *s = png_get_error_ptr(png);
   snprintf(s->why, sizeof s->why, "%s", message);
   png_longjmp(png, 1);
@@ -48,7 +48,7 @@ weft_err weft__png_encode(text *out, const png_picture *p) {
     return weft__fail(WEFT_INVALID_ARGUMENT, "PNG encoding failed: %lld x %lld pixels of %d channels of %d bits",
                       (long long)p->height, (long long)p->width, p->channels, p->bits);
   sink s = {.out = out};
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, png_encode_on_error, on_warning);
   png_infop info = png ? png_create_info_struct(png) : NULL;
   weft_err err = WEFT_OK;
   if (!info)

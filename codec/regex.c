@@ -1,36 +1,21 @@
 /* regex.c - compiles a pattern to instructions and runs all threads of the automaton in parallel over the text.
  *
  * At each rune, the machine holds the set of instructions where a thread may be, in order of preference, so that
- * alternatives and greediness have Perl's meaning.  Each thread has the positions of its groups. */
+ * alternatives and greediness have Perl's meaning.  Each thread has the positions of its groups.
+ *
+ * A deterministic automaton (regex_dfa.h) finds matches first, many times as fast.  If the rewrite uses groups of a
+ * short match, these are found by trying its paths in turn.  The threads run only where one of the two gives up.
+ *
+ * Include cycle with codec/regex_dfa, codec/regex_program: the program is compiled here, and its automaton has a header
+ * of its own. */
 #include "codec/regex.h"
 
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
+#include "codec/regex_dfa.h"
+#include "codec/regex_program.h"
 #include <string.h>
-
-typedef enum inst_kind {
-  I_SET,    /* matches one rune of `set`, then goes to x */
-  I_SPLIT,  /* goes to x, or else to y */
-  I_SAVE,   /* stores the position in slot `arg`, then goes to x */
-  I_ASSERT, /* checks the regex_kind in `arg`, then goes to x */
-  I_MATCH
-} inst_kind;
-
-typedef struct inst {
-  inst_kind kind;
-  int x, y, arg;
-  const rune_set *set;
-} inst;
-
-struct regex {
-  arena arena;
-  inst *code;
-  int n;
-  int64_t capacity;
-  int groups;
-  bool failed; /* out of memory while compiling */
-};
 
 /* ---- compiling: each function appends code that continues with the next instruction appended ---- */
 
@@ -127,6 +112,7 @@ weft_err weft__regex_create(regex **out, const char *pattern, size_t size) {
 
 void weft__regex_destroy(regex *r) {
   if (!r) return;
+  weft__regex_dfa_destroy(atomic_load(&r->idle));
   weft__free(r->code);
   weft__arena_finish(&r->arena);
   weft__free(r);
@@ -134,39 +120,61 @@ void weft__regex_destroy(regex *r) {
 
 /* ---- running ---- */
 
+enum { REWRITE_GROUPS = 10 }; /* \\0 to \\9 */
+
 typedef struct thread_list {
   int n, *at;    /* instructions, most preferred first */
   size_t *saved; /* saved slots of each thread */
 } thread_list;
 
 typedef struct machine {
-  const regex *r;
+  regex *r;
+  regex_dfa *dfa; /* NULL if there is none */
   const char *s;
   size_t size;
+  bool uses_groups;
   int slots;
   thread_list now, next;
   int *mark;  /* per instruction: the last step it was added in */
   int *stack; /* instructions still to be followed, and slots to be restored */
-  size_t *held, *best;
+  size_t *held, *stored, *undo;
   int step;
-  void *room; /* the allocation that holds all of the above */
+  void *room;         /* the allocation that holds all of the above; NULL until threads run */
+  const size_t *best; /* the ends of the match, and of its groups if the rewrite uses any */
+  size_t ends[2 * REWRITE_GROUPS];
 } machine;
 
 #define NOWHERE ((size_t)-1)
 
-/* Makes one allocation for everything that a run needs. */
-static weft_err machine_init(machine *m, const regex *r, const char *s, size_t size, bool groups) {
-  size_t n = (size_t)r->n, slots = groups ? 2 * (size_t)(r->groups + 1) : 0;
-  *m = (machine){.r = r, .s = s, .size = size, .slots = weft__int_sat(slots)};
-  size_t places = 2 * n * slots + 2 * slots + 2 * n; /* saved slots of both lists, held, best, values to restore */
+/* Takes the automaton that no other call uses, or makes one. */
+static void machine_init(machine *m, regex *r, const char *s, size_t size) {
+  *m = (machine){.r = r, .s = s, .size = size, .best = m->ends};
+  if (atomic_load_explicit(&r->no_dfa, memory_order_relaxed)) return;
+  m->dfa = atomic_exchange(&r->idle, NULL);
+  if (!m->dfa && !(m->dfa = weft__regex_dfa_create(r))) atomic_store(&r->no_dfa, true);
+}
+
+static void machine_finish(machine *m) {
+  regex_dfa *none = NULL;
+  if (m->dfa && !atomic_compare_exchange_strong(&m->r->idle, &none, m->dfa)) weft__regex_dfa_destroy(m->dfa);
+  weft__free(m->room);
+}
+
+/* Makes one allocation for everything that threads need. */
+static weft_err machine_reserve(machine *m, bool groups) {
+  if (m->room) return WEFT_OK;
+  const size_t n = (size_t)m->r->n, slots = groups ? 2 * (size_t)(m->r->groups + 1) : 0;
+  m->slots = weft__int_sat(slots);
+  size_t places = 2 * n * slots + 2 * slots + 2 * n; /* saved slots of both lists, held, stored, values to restore */
   void *room = weft__alloc(places * sizeof(size_t) + 8 * n * sizeof(int) + 1);
   if (!room) return WEFT_OOM;
   m->room = room;
   m->now.saved = m->room;
   m->next.saved = m->now.saved + n * slots;
   m->held = m->next.saved + n * slots;
-  m->best = m->held + slots;
-  m->now.at = (int *)(void *)(m->best + slots + 2 * n);
+  m->stored = m->held + slots;
+  m->undo = m->stored + slots;
+  m->now.at = (int *)(void *)(m->undo + 2 * n);
   m->next.at = m->now.at + n;
   m->mark = m->next.at + n;
   m->stack = m->mark + n;
@@ -174,12 +182,8 @@ static weft_err machine_init(machine *m, const regex *r, const char *s, size_t s
   return WEFT_OK;
 }
 
-static void machine_finish(machine *m) { weft__free(m->room); }
-
 static bool is_word(const machine *m, size_t at) {
-  if (at >= m->size) return false;
-  char c = m->s[at];
-  return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+  return at < m->size && weft__regex_word_char((unsigned char)m->s[at]);
 }
 
 static bool regex_holds(const machine *m, int kind, size_t at) {
@@ -197,7 +201,7 @@ static bool regex_holds(const machine *m, int kind, size_t at) {
 /* Adds the thread at instruction pc and all threads that it leads to without reading a rune, in order of preference.
  * A negative entry on the stack restores a slot after everything that follows its change has been added. */
 static void add_thread(machine *m, thread_list *to, int pc, size_t at) {
-  size_t *undo = m->best + m->slots;
+  size_t *undo = m->undo;
   int top = 0, undos = 0;
   m->stack[top++] = pc;
   while (top > 0) {
@@ -228,14 +232,7 @@ static void add_thread(machine *m, thread_list *to, int pc, size_t at) {
   }
 }
 
-static bool in_set(const rune_set *set, int rune) {
-  if (rune < 0) return false;
-  for (int i = 0; i < set->n; i++)
-    if (rune >= set->range[i].low && rune <= set->range[i].high) return !set->negated;
-  return set->negated;
-}
-
-/* Advances every thread over the rune at `at`.  Returns true if a match was stored in best and less preferred
+/* Advances every thread over the rune at `at`.  Returns true if a match was stored and less preferred
  * threads were dropped. */
 static bool step_threads(machine *m, size_t at, int rune, int length, bool to_the_end) {
   bool found = false;
@@ -246,12 +243,12 @@ static bool step_threads(machine *m, size_t at, int rune, int length, bool to_th
     const size_t *saved = m->now.saved + (size_t)t * (size_t)m->slots;
     if (i->kind == I_MATCH) {
       if (to_the_end && at != m->size) continue;
-      memcpy(m->best, saved, (size_t)m->slots * sizeof *saved);
-      if (m->slots) m->best[1] = at;
+      memcpy(m->stored, saved, (size_t)m->slots * sizeof *saved);
+      if (m->slots) m->stored[1] = at;
       found = true;
       break;
     }
-    if (length == 0 || !in_set(i->set, rune)) continue;
+    if (length == 0 || !weft__regex_in_set(i->set, rune)) continue;
     memcpy(m->held, saved, (size_t)m->slots * sizeof *saved);
     add_thread(m, &m->next, i->x, at + (size_t)length);
   }
@@ -261,34 +258,119 @@ static bool step_threads(machine *m, size_t at, int rune, int length, bool to_th
   return found;
 }
 
-/* Searches for a match from `from` on. best[0] and best[1] are its ends. `anchored`: it must span `from` to the end
- * of the text. */
-static bool regex_search(machine *m, size_t from, bool anchored) {
+/* Runs the threads from `from` on.  m->stored has the ends of the match.  `here`: it begins there; `to_the_end`: it
+ * ends at the end of the text. */
+static bool run_threads(machine *m, size_t from, bool here, bool to_the_end) {
   bool found = false;
   m->now.n = 0;
   m->step++;
   for (size_t at = from;;) {
     int length = 0, rune = at < m->size ? weft__rune(m->s + at, m->size - at, &length) : -1;
     /* a match may also begin here, with lower preference than earlier ones */
-    if (!found && (at == from || !anchored)) {
+    if (!found && (at == from || !here)) {
       for (int i = 0; i < m->slots; i++) m->held[i] = NOWHERE;
       if (m->slots) m->held[0] = at;
       add_thread(m, &m->now, 0, at);
     }
-    if (m->now.n == 0 && (found || anchored)) break;
-    found |= step_threads(m, at, rune, length, anchored);
+    if (m->now.n == 0 && (found || here)) break;
+    found |= step_threads(m, at, rune, length, to_the_end);
     if (length == 0) break;
     at += (size_t)length;
   }
   return found;
 }
 
-weft_err weft__regex_full(const regex *r, const char *s, size_t size, bool *matches) {
-  machine m;
-  WEFT_TRY(machine_init(&m, r, s, size, false));
-  *matches = regex_search(&m, 0, true);
-  machine_finish(&m);
+/* ---- groups of a match that is known to begin at `from` ---- */
+
+enum { VISITS = 2048 };
+
+typedef struct visit {
+  int pc, at; /* at: relative to `from`.  A negative pc restores the slot ~pc to `at`. */
+} visit;
+
+/* Follows one instruction from `at`.  Returns false if it leads nowhere.  *pushed says that v was set, and is to be
+ * done after what follows from here. */
+static bool follow_one(machine *m, size_t from, int *pc, int *at, visit *v, bool *pushed) {
+  const inst *i = &m->r->code[*pc];
+  const size_t here = from + (size_t)*at;
+  int length;
+  *pushed = false;
+  switch (i->kind) {
+  case I_SPLIT:
+    *v = (visit){i->y, *at};
+    *pushed = i->y != i->x;
+    break;
+  case I_SAVE:
+    if (i->arg >= 2 * REWRITE_GROUPS) break;
+    *v = (visit){~i->arg, m->ends[i->arg] == NOWHERE ? -1 : weft__int_sat(m->ends[i->arg] - from)};
+    *pushed = true;
+    m->ends[i->arg] = here;
+    break;
+  case I_ASSERT:
+    if (!regex_holds(m, i->arg, here)) return false;
+    break;
+  default:
+    if (here >= m->size || !weft__regex_in_set(i->set, weft__rune(m->s + here, m->size - here, &length))) return false;
+    *at += length;
+  }
+  *pc = i->x;
+  return true;
+}
+
+/* Finds the groups by trying paths in order of preference, and each instruction at each position only once.  Returns
+ * false if there are too many of these. */
+static bool regex_find_groups(machine *m, size_t from) {
+  unsigned char seen[VISITS / 8] = {0};
+  visit stack[VISITS + 1];
+  const int window = VISITS / m->r->n;
+  int top = 0;
+  for (int i = 0; i < 2 * REWRITE_GROUPS; i++) m->ends[i] = i ? NOWHERE : from;
+  for (visit v = {0, 0};;) {
+    bool pushed, leads = true;
+    while (v.pc >= 0 && leads) {
+      if (v.at >= window) return false;
+      const int place = v.pc * window + v.at;
+      if (seen[place / 8] >> place % 8 & 1) break;
+      seen[place / 8] |= (unsigned char)(1 << place % 8);
+      if (m->r->code[v.pc].kind == I_MATCH) {
+        m->ends[1] = from + (size_t)v.at;
+        return true;
+      }
+      leads = follow_one(m, from, &v.pc, &v.at, &stack[top], &pushed);
+      top += pushed;
+    }
+    if (v.pc < 0) m->ends[~v.pc] = v.at < 0 ? NOWHERE : from + (size_t)v.at;
+    if (top == 0) return false; /* not reached: there is a match */
+    v = stack[--top];
+  }
+}
+
+/* Searches for a match from `from` on; m->best has its ends. */
+static weft_err regex_search(machine *m, size_t from, bool *found) {
+  const dfa_answer answer = m->dfa ? weft__regex_dfa_search(m->dfa, m->s, m->size, &from, &m->ends[1]) : DFA_GAVE_UP;
+  m->ends[0] = from;
+  m->best = m->ends;
+  *found = answer == DFA_MATCH;
+  if (answer == DFA_NO_MATCH || (answer == DFA_MATCH && (!m->uses_groups || regex_find_groups(m, from))))
+    return WEFT_OK;
+  WEFT_TRY(machine_reserve(m, true));
+  m->best = m->stored;
+  *found = run_threads(m, from, answer == DFA_MATCH, false);
   return WEFT_OK;
+}
+
+weft_err weft__regex_full(regex *r, const char *s, size_t size, bool *matches) {
+  machine m;
+  machine_init(&m, r, s, size);
+  const dfa_answer answer = m.dfa ? weft__regex_dfa_full(m.dfa, s, size) : DFA_GAVE_UP;
+  weft_err err = WEFT_OK;
+  *matches = answer == DFA_MATCH;
+  if (answer == DFA_GAVE_UP) {
+    err = machine_reserve(&m, false);
+    if (err == WEFT_OK) *matches = run_threads(&m, 0, true, true);
+  }
+  machine_finish(&m);
+  return err;
 }
 
 /* ---- replacing ---- */
@@ -308,7 +390,10 @@ static int highest_group(const char *rewrite, size_t size) {
 static bool rewrite_match(const machine *m, const char *rewrite, size_t size, text *out) {
   for (size_t i = 0; i < size; i++) {
     if (rewrite[i] != '\\') {
-      weft__text_add(out, rewrite + i, 1);
+      const char *escape = memchr(rewrite + i, '\\', size - i);
+      const size_t plain = escape ? (size_t)(escape - rewrite) - i : size - i;
+      weft__text_add(out, rewrite + i, plain);
+      i += plain - 1;
       continue;
     }
     int c = ++i < size ? rewrite[i] : 0;
@@ -329,14 +414,17 @@ static void add_from(const machine *m, size_t from, size_t to, text *out) {
 }
 
 /* Replaces all matches.  An empty match directly after another match is ignored, and the next rune is copied. */
-static void replace_all(machine *m, const char *rewrite, size_t rewrite_size, text *out) {
+static weft_err replace_all(machine *m, const char *rewrite, size_t rewrite_size, text *out) {
   size_t at = 0, last_end = NOWHERE;
-  while (at <= m->size && regex_search(m, at, false)) {
+  while (at <= m->size) {
+    bool found;
+    WEFT_TRY(regex_search(m, at, &found));
+    if (!found) break;
     size_t begin = m->best[0], end = m->best[1];
     add_from(m, at, begin, out);
     int length = 1;
     if (begin == end && begin == last_end) {
-      if (begin >= m->size) return;
+      if (begin >= m->size) return WEFT_OK;
       weft__rune(m->s + begin, m->size - begin, &length);
       add_from(m, begin, begin + (size_t)length, out);
       at = begin + (size_t)length;
@@ -346,12 +434,15 @@ static void replace_all(machine *m, const char *rewrite, size_t rewrite_size, te
     at = last_end = end;
   }
   add_from(m, at, m->size, out);
+  return WEFT_OK;
 }
 
-static void replace_first(machine *m, const char *rewrite, size_t rewrite_size, text *out) {
+static weft_err replace_first(machine *m, const char *rewrite, size_t rewrite_size, text *out) {
   text one = {0};
   size_t at = 0;
-  if (regex_search(m, 0, false) && rewrite_match(m, rewrite, rewrite_size, &one)) {
+  bool found;
+  WEFT_TRY(regex_search(m, 0, &found));
+  if (found && rewrite_match(m, rewrite, rewrite_size, &one)) {
     add_from(m, 0, m->best[0], out);
     weft__text_add(out, weft__text_get(&one), one.size);
     at = m->best[1];
@@ -359,16 +450,20 @@ static void replace_first(machine *m, const char *rewrite, size_t rewrite_size, 
   out->failed |= one.failed;
   add_from(m, at, m->size, out);
   weft__text_finish(&one);
+  return WEFT_OK;
 }
 
-weft_err weft__regex_replace(const regex *r, const char *s, size_t size, const char *rewrite, size_t rewrite_size,
-                             bool all, text *out) {
+weft_err weft__regex_replace(regex *r, const char *s, size_t size, const char *rewrite, size_t rewrite_size, bool all,
+                             text *out) {
   machine m;
-  WEFT_TRY(machine_init(&m, r, s, size, true));
-  if (highest_group(rewrite, rewrite_size) > r->groups)
+  weft_err err = WEFT_OK;
+  const int group = highest_group(rewrite, rewrite_size);
+  machine_init(&m, r, s, size);
+  m.uses_groups = group > 0;
+  if (group > r->groups)
     add_from(&m, 0, size, out);
   else
-    (all ? replace_all : replace_first)(&m, rewrite, rewrite_size, out);
+    err = (all ? replace_all : replace_first)(&m, rewrite, rewrite_size, out);
   machine_finish(&m);
-  return out->failed ? WEFT_OOM : WEFT_OK;
+  return err == WEFT_OK && out->failed ? WEFT_OOM : err;
 }

@@ -1,7 +1,8 @@
 /* regex.h - regular expressions in RE2's syntax, on UTF-8.
  *
- * Matching takes time proportional to pattern size times text size for every pattern, because there is no
- * backtracking.  Not supported: \C, Unicode classes (\pN) and case folding beyond ASCII. */
+ * Any thread may use a regex, several at once too.  Matching takes time proportional to pattern size times text size
+ * for every pattern, because there is no backtracking.  Not supported: \C, Unicode classes (\pN) and case folding
+ * beyond ASCII. */
 #ifndef WEFT_CODEC_REGEX_H
 #define WEFT_CODEC_REGEX_H
 
@@ -17,10 +18,10 @@ enum { REGEX_MAX_GROUPS = 100 };
 weft_err weft__regex_create(regex **out, const char *pattern, size_t size);
 void weft__regex_destroy(regex *r);
 /* Sets *matches if the whole text matches.  Fails only if memory is short. */
-weft_err weft__regex_full(const regex *r, const char *s, size_t size, bool *matches);
+weft_err weft__regex_full(regex *r, const char *s, size_t size, bool *matches);
 /* Replaces the first match, or all.  In the rewrite, \0..\9 are groups and \\ is a backslash. */
-weft_err weft__regex_replace(const regex *r, const char *s, size_t size, const char *rewrite, size_t rewrite_size,
-                             bool all, text *out);
+weft_err weft__regex_replace(regex *r, const char *s, size_t size, const char *rewrite, size_t rewrite_size, bool all,
+                             text *out);
 
 /* ---- between the parser and the machine ---- */
 typedef struct rune_range {

@@ -1,6 +1,7 @@
 /* regex_test.c - tests that patterns match, replace and fail as in RE2. */
-#include "codec/regex.h"
+#include "codec/regex_program.h"
 #include "tests/check.h"
+#include <stdio.h>
 
 static bool full(const char *pattern, const char *s) {
   regex *r;
@@ -96,4 +97,60 @@ TEST(no_pattern_takes_more_than_linear_time_or_a_deep_stack) {
   for (int i = 0; i < 600; i++) memcpy(many + 3 * i, "(?:", 3);
   many[1800] = 0;
   expect_refused(many, "nesting too deep");
+}
+
+/* The text that the rewrite makes of s; the caller finishes it. */
+static text rewritten(const char *pattern, const char *s, const char *rewrite, bool all, bool threads_only) {
+  regex *r;
+  text out = {0};
+  EXPECT_OK(weft__regex_create(&r, pattern, strlen(pattern)));
+  atomic_store(&r->no_dfa, threads_only);
+  EXPECT_OK(weft__regex_replace(r, s, strlen(s), rewrite, strlen(rewrite), all, &out));
+  bool whole = false;
+  EXPECT_OK(weft__regex_full(r, s, strlen(s), &whole));
+  weft__text_puts(&out, whole ? " whole" : " part");
+  weft__regex_destroy(r);
+  return out;
+}
+
+static unsigned draw(unsigned *seed, unsigned n) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return (*seed >> 10) % n;
+}
+
+TEST(the_automaton_of_states_finds_what_the_threads_find) {
+  static const char *const part[] = {"a",    "b",       ".",      "[^a]",   "\\b",          "\\B", "^",
+                                     "$",    "(?m:^)",  "(?m:$)", "(a|ab)", "(b)",          "x*",  "(?:a*)",
+                                     "\\w+", "\\d",     "|",      "(a+?)",  "[b-\xC3\xBC]", "\n",  "b{2}",
+                                     "(|a)", "a{1,3}?", "\\z"};
+  static const char *const rune[] = {"a", "b", "a", "b", "x", "1", " ", "\n", "\xC3\xA9", "\xC3", "\xE2\x82\xAC", "_"};
+  unsigned seed = 7;
+  for (int i = 0; i < 4000; i++) {
+    char pattern[128] = "", s[128] = "";
+    for (unsigned n = 1 + draw(&seed, 5); n > 0; n--) strcat(pattern, part[draw(&seed, sizeof part / sizeof *part)]);
+    for (unsigned n = draw(&seed, 12); n > 0; n--) strcat(s, rune[draw(&seed, sizeof rune / sizeof *rune)]);
+    const char *rewrite =
+        i % 2 && (strstr(pattern, "(a") || strstr(pattern, "(b") || strstr(pattern, "(|")) ? "<\\0,\\1>" : "<\\0>";
+    for (int all = 0; all < 2; all++) {
+      text fast = rewritten(pattern, s, rewrite, all, false), slow = rewritten(pattern, s, rewrite, all, true);
+      EXPECT_EQ_STR(weft__text_get(&fast), weft__text_get(&slow));
+      if (strcmp(weft__text_get(&fast), weft__text_get(&slow)) != 0) printf("pattern '%s', text '%s'\n", pattern, s);
+      weft__text_finish(&fast);
+      weft__text_finish(&slow);
+    }
+  }
+}
+
+TEST(texts_and_patterns_that_need_many_states_match_too) {
+  static char many[20001];
+  memset(many, 'a', sizeof many - 1);
+  text out = rewritten("a*b", many, "-", true, false); /* each beginning fails at the end of the text */
+  EXPECT_EQ_INT(out.size, sizeof many - 1 + strlen(" part"));
+  weft__text_finish(&out);
+  for (size_t i = 0; i < sizeof many - 1; i++) many[i] = "ab"[(i * 2654435761u >> 13) & 1];
+  text fast = rewritten("(a|b)*a(a|b){9}$", many, "<\\0>", true, false); /* up to 1024 states */
+  text slow = rewritten("(a|b)*a(a|b){9}$", many, "<\\0>", true, true);
+  EXPECT_EQ_STR(weft__text_get(&fast), weft__text_get(&slow));
+  weft__text_finish(&fast);
+  weft__text_finish(&slow);
 }

@@ -63,18 +63,18 @@ static bool read_utf8(const unsigned char *s, size_t size, size_t *at, int32_t *
   return true;
 }
 
-static int32_t unit16(const unsigned char *s, bool little) { return little ? s[0] | s[1] << 8 : s[0] << 8 | s[1]; }
+static int32_t utf16_unit(const unsigned char *s, bool little) { return little ? s[0] | s[1] << 8 : s[0] << 8 | s[1]; }
 
 static bool read_utf16(bool little, const unsigned char *s, size_t size, size_t *at, int32_t *c) {
   if (size - *at < 2) {
     *at = size;
     return false;
   }
-  *c = unit16(s + *at, little);
+  *c = utf16_unit(s + *at, little);
   *at += 2;
   if (*c < 0xD800 || *c > 0xDFFF) return true;
   if (*c > 0xDBFF || size - *at < 2) return false;
-  const int32_t second = unit16(s + *at, little);
+  const int32_t second = utf16_unit(s + *at, little);
   if (second < 0xDC00 || second > 0xDFFF) return false;
   *at += 2;
   *c = 0x10000 + ((*c - 0xD800) << 10) + (second - 0xDC00);
@@ -132,7 +132,7 @@ static size_t write_utf8(int32_t c, unsigned char *out) {
   return (size_t)more + 1;
 }
 
-static void put16(int32_t unit, unsigned char *out) {
+static void utf16_put_unit(int32_t unit, unsigned char *out) {
   out[0] = (unsigned char)(unit >> 8);
   out[1] = (unsigned char)unit;
 }
@@ -140,15 +140,15 @@ static void put16(int32_t unit, unsigned char *out) {
 size_t weft__unicode_write(unicode_encoding e, int32_t c, unsigned char *out) {
   if (e == UNICODE_UTF8) return write_utf8(c, out);
   if (e == UNICODE_UTF32_BE) {
-    put16(c >> 16, out);
-    put16(c & 0xFFFF, out + 2);
+    utf16_put_unit(c >> 16, out);
+    utf16_put_unit(c & 0xFFFF, out + 2);
     return 4;
   }
   if (c < 0x10000) {
-    put16(c, out);
+    utf16_put_unit(c, out);
     return 2;
   }
-  put16(0xD800 + ((c - 0x10000) >> 10), out);
-  put16(0xDC00 + ((c - 0x10000) & 0x3FF), out + 2);
+  utf16_put_unit(0xD800 + ((c - 0x10000) >> 10), out);
+  utf16_put_unit(0xDC00 + ((c - 0x10000) & 0x3FF), out + 2);
   return 4;
 }

@@ -1,13 +1,13 @@
 /* card.c - memory, copies and graph capture of a card.
  *
- * A copy from the host goes through pinned memory.  The caller's bytes are copied there at once, and the card reads them
- * when its stream reaches the copy.  The staging buffer is used again when an event behind the copy has passed.  Bytes
- * that are in pinned memory already, such as a tensor received from the network, are read from there.
+ * A copy from the host goes through pinned memory.  The caller's bytes are copied there at once, and the card reads
+ * them when its stream reaches the copy.  The staging buffer is used again when an event behind the copy has passed.
+ * Bytes that are in pinned memory already, such as a tensor received from the network, are read from there.
  *
- * Copies run in parallel with kernels.  A copy from the host waits for kernels only if memory was allocated since the last
- * copy, because the former user of that memory may still run; later kernels wait for the copy.  A copy to the host waits
- * for the kernels so far.  Later kernels wait for it, unless its source is in the arena of a step, where it is not
- * overwritten before the end of the step (exec/passes/arena_layout.c).
+ * Copies run in parallel with kernels.  A copy from the host waits for kernels only if memory was allocated since the
+ * last copy, because the former user of that memory may still run; later kernels wait for the copy.  A copy to the host
+ * waits for the kernels so far.  Later kernels wait for it, unless its source is in the arena of a step, where it is
+ * not overwritten before the end of the step (exec/passes/arena_layout.c).
  *
  * `lock` guards the staging buffers and order_event.  `capture_lock` is held by the thread that captures a step, from
  * capture_begin to capture_end. */
@@ -176,7 +176,8 @@ static staged *card_staged_create(card *c) {
   return NULL;
 }
 
-/* Keeps the staging buffer until the work queued so far is done.  The lock is held, so that events pass in list order. */
+/* Keeps the staging buffer until the work queued so far is done.  The lock is held, so that events pass in list order.
+ */
 static weft_err card_keep_staged(card *c, buffer *pinned) {
   WEFT_ASSERT(weft__lock_is_held(&c->lock));
   card_collect_staged(c);
@@ -409,6 +410,11 @@ weft_err weft__devices_sum(int n, device *const *d, const weft_tensor *const *in
 
 /* ---- creation and destruction ------------------------------------------------------------------ */
 
+static device_memory gpu_count_memory(device *d) {
+  const memory_pool_stats s = weft__memory_pool_stats(card_of(d)->pool);
+  return (device_memory){.in_use = (int64_t)s.in_use, .peak = (int64_t)s.peak, .limit = (int64_t)s.limit};
+}
+
 static const device_ops gpu_ops = {
     .type = "GPU",
     .alloc_host = gpu_alloc_host,
@@ -423,6 +429,7 @@ static const device_ops gpu_ops = {
     .capture_end = gpu_capture_end,
     .graph_launch = gpu_graph_launch,
     .graph_destroy = gpu_graph_destroy,
+    .count_memory = gpu_count_memory,
 };
 
 void *weft__device_stream(const device *d) { return weft__device_api(d) ? stream_of(card_of(d)) : NULL; }

@@ -13,13 +13,17 @@ typedef struct device device;
 
 enum { CAPTURE_STREAMS = 6 }; /* of one capture: at most so many kernels run at the same time */
 
+typedef struct device_memory { /* bytes */
+  int64_t in_use, peak, limit;
+} device_memory;
+
 typedef struct device_ops {
   const char *type; /* "CPU", "GPU": required */
   /* Required.  Allocates the host memory that is best for copies from this device (pinned memory for a GPU). */
   weft_err (*alloc_host)(device *d, buffer **out, weft_dtype dtype, int64_t count);
-  /* Required.  Queue a copy behind the work queued so far; plain types and equal sizes.  host_src may be written as soon
-   * as copy_in returns.  host_dst has the value only after sync_copies_out or sync.  Until then a transient src must not
-   * be overwritten, because later work may run at the same time as the copy. */
+  /* Required.  Queue a copy behind the work queued so far; plain types and equal sizes.  host_src may be written as
+   * soon as copy_in returns.  host_dst has the value only after sync_copies_out or sync.  Until then a transient src
+   * must not be overwritten, because later work may run at the same time as the copy. */
   weft_err (*copy_in)(device *d, weft_tensor *dst, const weft_tensor *host_src);
   weft_err (*copy_out)(device *d, weft_tensor *host_dst, const weft_tensor *src);
   /* As copy_in, from another device of the same type. */
@@ -30,14 +34,17 @@ typedef struct device_ops {
   weft_err (*sync)(device *d);
   void (*destroy)(device *d); /* required */
   /* Capture: work that this thread queues between begin and end does not run, but becomes a graph, which is launched as
-   * a whole.  No other thread captures meanwhile.  NULL: the device cannot capture. */
+   * a whole.  capture_begin waits while another thread captures on this device.  After an error of capture_begin there
+   * is no capture_end.  NULL: the device cannot capture. */
   weft_err (*capture_begin)(device *d);
-  /* Work queued next is item `number` (0, 1, ...) of the capture, on one of a few streams that run in parallel.  It runs
-   * after the earlier items of its stream, and after item after[i] of each other stream i (-1: none). */
+  /* Work queued next is item `number` (0, 1, ...) of the capture, on one of a few streams that run in parallel.  It
+   * runs after the earlier items of its stream, and after item after[i] of each other stream i (-1: none). */
   weft_err (*capture_item)(device *d, int number, int stream, const int after[CAPTURE_STREAMS]);
   weft_err (*capture_end)(device *d, void **graph); /* the caller destroys it with graph_destroy */
   weft_err (*graph_launch)(device *d, void *graph); /* queues the work of the graph */
-  void (*graph_destroy)(device *d, void *graph);
+  void (*graph_destroy)(device *d, void *graph);    /* does nothing for NULL */
+  /* Counts the memory that is handed out now, the most that was, and the limit.  NULL: the device does not count. */
+  device_memory (*count_memory)(device *d);
 } device_ops;
 
 struct device {
@@ -101,7 +108,8 @@ weft_err weft__device_parse(device_spec *out, const char *name);
 void weft__device_merge(device_spec *into, const device_spec *over);
 /* Returns true if the full name has every field of the partial spec. */
 bool weft__device_matches(const device_spec *spec, const device_spec *full);
-/* Writes the canonical name, "/job:ps/replica:0/task:0/device:CPU:0", without missing fields, to buf and returns buf. */
+/* Writes the canonical name, "/job:ps/replica:0/task:0/device:CPU:0", without missing fields, to buf and returns buf.
+ */
 #define WEFT_DEVICE_TEXT 160 /* bytes that any name fits in */
 char *weft__device_text(const device_spec *s, char *buf, size_t size);
 

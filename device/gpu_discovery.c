@@ -24,15 +24,15 @@ static _Atomic(memory_pool *) pinned; /* NULL until the first card is opened */
 static struct {
   pthread_mutex_t lock;
   card *open[GPU_MAX_CARDS][GPU_MAX_VIRTUAL];
-  bool told;  /* the log has said why there is no GPU */
-  bool shown; /* the log has shown which cards are peers */
+  bool reason_logged; /* the log has said why there is no GPU */
+  bool shown;         /* the log has shown which cards are peers */
 } cards = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Logs once why no GPU is used.  It is a warning if there is one, information if a setting asks for one, and else a debug
- * message.  The lock is held. */
+/* Logs once why no GPU is used.  It is a warning if there is one, information if a setting asks for one, and else a
+ * debug message.  The lock is held. */
 static void gpu_log_why_none(const char *why, const gpu_options *o, bool there) {
-  if (cards.told) return;
-  cards.told = true;
+  if (cards.reason_logged) return;
+  cards.reason_logged = true;
   const bool wanted =
       getenv("WEFT_CUDA_PLUGIN") || getenv("WEFT_VIRTUAL_GPUS") || (o && (o->visible[0] || o->fraction > 0));
   weft__log(there ? LOG_WARNING : wanted ? LOG_INFO : LOG_DEBUG, "No GPU is used: %s", why);

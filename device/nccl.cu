@@ -1,7 +1,7 @@
 /* nccl.cu - sums over several cards with NCCL, which is loaded when a plan first needs it.
  *
- * A communicator is created for each set of cards and kept.  The lock guards them, and it is held while a sum is queued,
- * because all cards must get the sums in the same order. */
+ * A communicator is created for each set of cards and kept.  The lock guards them, and it is held while a sum is
+ * queued, because all cards must get the sums in the same order. */
 #include "device/nccl.cuh"
 
 #include "device/nvidia_library.cuh"
@@ -28,7 +28,7 @@ static card_set sets[MAX_SETS];
 static int n_sets;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int type_of(weft_dtype t) {
+static int nccl_type_of(weft_dtype t) {
   switch (t) {
   case WEFT_HALF: return NCCL_HALF;
   case WEFT_FLOAT: return NCCL_FLOAT;
@@ -54,7 +54,7 @@ static card_set *set_of(int n, const int *card) {
 
 int nccl_can_sum(int n, const int *card, weft_dtype type, bool *can) {
   pthread_mutex_lock(&lock);
-  *can = type_of(type) >= 0 && set_of(n, card);
+  *can = nccl_type_of(type) >= 0 && set_of(n, card);
   pthread_mutex_unlock(&lock);
   return 0;
 }
@@ -73,7 +73,7 @@ int nccl_sum(int n, const int *card, void *const *stream, const void *const *in,
              weft_dtype type) {
   pthread_mutex_lock(&lock);
   const card_set *s = set_of(n, card);
-  const int code = s ? nccl_sum_on_root(s, stream, in, root, out, count, type_of(type)) : -1;
+  const int code = s ? nccl_sum_on_root(s, stream, in, root, out, count, nccl_type_of(type)) : -1;
   pthread_mutex_unlock(&lock);
   if (code == 0) return 0;
   const cudaError_t e = cudaGetLastError(); /* what NCCL stumbled over */

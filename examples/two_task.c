@@ -47,17 +47,17 @@ int main(int argc, char **argv) {
   const char *hosts = "localhost:2222,localhost:2223";
   weft_cluster *cluster;
   weft_server *server;
-  weft_server_opts seat = {.job = "local"};
+  weft_server_opts opts = {.job = "local"};
   for (int i = 1; i < argc; i++) {
-    sscanf(argv[i], "--task_index=%d", &seat.task);
+    sscanf(argv[i], "--task_index=%d", &opts.task);
     if (strncmp(argv[i], "--hosts=", 8) == 0) hosts = argv[i] + 8;
   }
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
   weft_log_set(weft_log_stderr, NULL);
   weft_must(weft_cluster_create(&cluster));
-  weft_must(weft_cluster_add_hosts(cluster, seat.job, hosts));
-  weft_must(weft_server_create(&server, cluster, &seat));
+  weft_must(weft_cluster_add_hosts(cluster, opts.job, hosts));
+  weft_must(weft_server_create(&server, cluster, &opts));
   say_hello(server);
   int code = weft_server_join(server) != WEFT_OK; /* until the other task has joined or left */
   weft_server_destroy(server), weft_cluster_destroy(cluster);

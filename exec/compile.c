@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "exec/feeds.h"
-#include "exec/narrow_types.h"
 #include "exec/executors/dataflow_iteration.h"
 #include "exec/executors/frame.h"
 #include "exec/passes/aliases.h"
@@ -13,6 +12,7 @@
 #include "exec/passes/defer_updates.h"
 #include "exec/passes/fuse.h"
 #include "exec/passes/mixed_precision.h"
+#include "exec/passes/regroup.h"
 #include "exec/passes/relu_pool_swap.h"
 #include "exec/passes/skip_forwards.h"
 #include "exec/passes/order.h"
@@ -48,7 +48,8 @@ static void *plan_zeroed(maker *m, int count, size_t size) {
 
 static bool is_plain_read(const maker *m, const weft_node *n) { return weft__is_plain_read(m->g, n, m->kept_read); }
 
-/* Returns true if n follows a variable and has no part in control flow: its readers read what it reads, after it ran. */
+/* Returns true if n follows a variable and has no part in control flow: its readers read what it reads, after it ran.
+ */
 static bool is_seen_through(const maker *m, const weft_node *n) {
   return m->alias && m->alias[n->id] && !(n->op->flags & OP_CONTROL_FLOW);
 }
@@ -70,12 +71,12 @@ static weft_err keep_reads(maker *m) {
   return WEFT_OK;
 }
 
-static bool is_fed(const maker *m, weft_out o) { return weft__feeds_find(&m->feeds, o) >= 0; }
+static bool compile_is_fed(const maker *m, weft_out o) { return weft__feeds_find(&m->feeds, o) >= 0; }
 
 /* Returns the output that has the value of o: o itself, or what is behind a plain read or a node that is seen
  * through. */
 static weft_out source_of(const maker *m, weft_out o) {
-  while (!is_fed(m, o) && (is_plain_read(m, m->g->node[o.node]) || is_seen_through(m, m->g->node[o.node])))
+  while (!compile_is_fed(m, o) && (is_plain_read(m, m->g->node[o.node]) || is_seen_through(m, m->g->node[o.node])))
     o = m->g->node[o.node]->in[0];
   return o;
 }
@@ -83,11 +84,11 @@ static weft_out source_of(const maker *m, weft_out o) {
 /* Returns true if the slot of the output holds a reference, or may hold one. */
 static bool is_reference(const maker *m, weft_out o) {
   const weft_node *n = m->g->node[o.node];
-  if (is_fed(m, o)) return false;
+  if (compile_is_fed(m, o)) return false;
   return weft__out_is_ref(m->g, o) || (passes_reference(m, n) && weft__output_is_forwarded(n, o.slot));
 }
 
-static int slot_of(const maker *m, weft_out from) {
+static int compile_slot_of(const maker *m, weft_out from) {
   weft_out o = source_of(m, from);
   int feed = weft__feeds_find(&m->feeds, o);
   WEFT_ASSERT(feed >= 0 || m->first_slot[o.node] >= 0);     /* the order has every node whose value is read */
@@ -101,7 +102,7 @@ static bool node_is_foldable(const maker *m, const weft_node *n) {
   if (weft__node_is(n, KIND_CONST)) return true;
   if (n->n_in == 0) return false;
   for (int i = 0; i < n->n_in; i++)
-    if (!m->known[slot_of(m, n->in[i])]) return false;
+    if (!m->known[compile_slot_of(m, n->in[i])]) return false;
   return true;
 }
 
@@ -112,7 +113,7 @@ enum { FOLD_LIMIT = 10 << 20 }; /* bytes: a big folded value costs more memory t
 static bool fold_node(maker *m, const weft_node *n) {
   value out[FOLD_MAX_OUT] = {{.dead = false}};
   const weft_tensor *in[FOLD_MAX_IN];
-  for (int i = 0; i < n->n_in; i++) in[i] = &m->value[slot_of(m, n->in[i])];
+  for (int i = 0; i < n->n_in; i++) in[i] = &m->value[compile_slot_of(m, n->in[i])];
   const weft_err err = weft__node_fold(n, in, out, n->n_in ? FOLD_LIMIT : 0);
   size_t total = 0;
   for (int i = 0; i < n->n_out && !err; i++) total += out[i].t.buf ? weft__tensor_bytes(&out[i].t) : FOLD_LIMIT;
@@ -146,11 +147,30 @@ static weft_err cannot_run(const weft_node *n) {
                          n->op_name, n->name, n->name);
 }
 
-static weft_err refuse_type(const weft_node *n, weft_dtype type) {
-  return weft__fail_node(WEFT_INVALID_ARGUMENT,
-                         "No OpKernel was registered to support Op '%s' used by {{node %s}} with the type %s: cast to "
-                         "a wider type first, as in TensorFlow\n\t [[{{node %s}}]]",
-                         n->op_name, n->name, weft__dtype_name(type), n->name);
+/* Returns the NARROW_* flag of a type, or 0. */
+static unsigned narrow_flag(weft_dtype t) {
+  switch (weft__dtype_base(t)) {
+  case WEFT_FLOAT8_E5M2:
+  case WEFT_FLOAT8_E4M3FN: return NARROW_FLOAT8;
+  case WEFT_INT4:
+  case WEFT_UINT4: return NARROW_INT4;
+  default: return 0;
+  }
+}
+
+/* Fails if an attribute of the node is a narrow type on which its op does not run. */
+static weft_err check_narrow_types(const weft_node *n) {
+  if (n->op->narrow == NARROW_ALL || n->op_name[0] == '_') return WEFT_OK;
+  for (int i = 0; i < n->n_attr; i++) {
+    const attr *a = &n->attr[i];
+    if (a->kind == ATTR_TYPE && !a->is_list && narrow_flag(a->type) & ~n->op->narrow)
+      return weft__fail_node(
+          WEFT_INVALID_ARGUMENT,
+          "No OpKernel was registered to support Op '%s' used by {{node %s}} with the type %s: cast to "
+          "a wider type first, as in TensorFlow\n\t [[{{node %s}}]]",
+          n->op_name, n->name, weft__dtype_name(a->type), n->name);
+  }
+  return WEFT_OK;
 }
 
 static weft_err number_slots(maker *m) {
@@ -166,7 +186,8 @@ static weft_err number_slots(maker *m) {
   return m->known && m->value ? WEFT_OK : WEFT_OOM;
 }
 
-/* Copies of a node in an unrolled loop have one state, as the iterations of the loop would have: random numbers go on. */
+/* Copies of a node in an unrolled loop have one state, as the iterations of the loop would have: random numbers go on.
+ */
 static weft_err prepare_item(const maker *m, plan_item *it) {
   const weft_node *n = it->node;
   const int first = m->p->unrolled ? m->p->unrolled->first_copy[n->id] : n->id;
@@ -178,7 +199,7 @@ static weft_err prepare_item(const maker *m, plan_item *it) {
   return n->op->prepare ? n->op->prepare(n, &it->state) : WEFT_OK;
 }
 
-static weft_err add_item(maker *m, const weft_node *n) {
+static weft_err compile_add_item(maker *m, const weft_node *n) {
   WEFT_ASSERT(m->p->n_item < m->n_order && m->item_of[n->id] < 0);
   plan_item *it = &m->p->item[m->p->n_item];
   m->item_of[n->id] = m->p->n_item++;
@@ -191,9 +212,9 @@ static weft_err add_item(maker *m, const weft_node *n) {
     const weft_out from = source_of(m, n->in[i]);
     const bool reference = is_reference(m, from);
     const bool passed_on = reference && passes_reference(m, n) && weft__input_is_forwarded(n, i);
-    it->in[i] =
-        (plan_input){slot_of(m, from), passed_on || weft__takes_ref(n, i), reference, weft__input_is_index(n, i)};
-    if (it->in[i].wants_ref && is_fed(m, from))
+    it->in[i] = (plan_input){compile_slot_of(m, from), passed_on || weft__takes_ref(n, i), reference,
+                             weft__input_is_index(n, i)};
+    if (it->in[i].wants_ref && compile_is_fed(m, from))
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
   }
   if (n->op->flags & OP_BLOCKING) m->p->waits = true;
@@ -210,11 +231,10 @@ static weft_err make_items(maker *m) {
   for (int i = 0; i < m->n_order; i++) {
     const weft_node *n = m->g->node[m->order[i]];
     if (!n->op || (!n->op->cpu && !(n->op->flags & OP_CONTROL_FLOW))) return cannot_run(n);
-    const weft_dtype refused = weft__narrow_type_refused(n);
-    if (refused) return refuse_type(n, refused);
+    WEFT_TRY(check_narrow_types(n));
     if (is_plain_read(m, n)) continue;
     if (node_is_foldable(m, n) && fold_node(m, n)) continue;
-    WEFT_TRY(add_item(m, n));
+    WEFT_TRY(compile_add_item(m, n));
   }
   return WEFT_OK;
 }
@@ -224,7 +244,7 @@ static weft_err make_items(maker *m) {
 static int seen_through(const maker *m, const weft_node *n, int *item) {
   int count = 0;
   for (int i = 0; i < n->n_in && m->alias; i++)
-    for (weft_out o = n->in[i]; !is_fed(m, o) && is_seen_through(m, m->g->node[o.node]);
+    for (weft_out o = n->in[i]; !compile_is_fed(m, o) && is_seen_through(m, m->g->node[o.node]);
          o = m->g->node[o.node]->in[0]) {
       if (m->item_of[o.node] < 0) continue;
       if (item) item[count] = m->item_of[o.node];
@@ -288,7 +308,7 @@ static weft_err connect_ends(maker *m) {
   for (int s = 0; s < m->n_slot; s++) p->slot_item[s] = -1;
   for (int i = 0; i < p->n_item; i++)
     for (int j = 0; j < p->item[i].n_out; j++) p->slot_item[p->item[i].first_out + j] = i;
-  for (int i = 0; i < p->n_fetch; i++) p->fetch_slot[i] = slot_of(m, m->r->fetch[i]);
+  for (int i = 0; i < p->n_fetch; i++) p->fetch_slot[i] = compile_slot_of(m, m->r->fetch[i]);
   return WEFT_OK;
 }
 
@@ -337,7 +357,7 @@ static weft_err find_last_uses(maker *m) {
   return err;
 }
 
-static weft_err make_plan(maker *m) {
+static weft_err compile_make_plan(maker *m) {
   WEFT_TRY(weft__feeds_init(&m->feeds, m->r->n_feed, m->r->feed));
   if (m->feeds.twice >= 0) {
     const weft_out o = m->r->feed[m->feeds.twice];
@@ -366,6 +386,7 @@ static weft_err make_plan(maker *m) {
   if (m->p->executor == PLAN_DATAFLOW) return weft__dataflow_map_create(&m->p->dataflow, m->p);
   WEFT_TRY(weft__skip_forwards(m->p));
   WEFT_TRY(weft__round_operands(m->p));
+  WEFT_TRY(weft__regroup(m->p));
   WEFT_TRY(weft__bundle(m->p));
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__fuse(m->p));
@@ -403,7 +424,7 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
     pthread_mutex_lock(&m.g->lock);
   }
   p->graph = m.g;
-  if (!err) err = make_plan(&m);
+  if (!err) err = compile_make_plan(&m);
   pthread_mutex_unlock(&m.g->lock);
   for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);
   weft__feeds_finish(&m.feeds);

@@ -110,7 +110,7 @@ static int find_input(const coster *c, const char *input, int *slot) {
   return number;
 }
 
-static weft_err find_readers(coster *c) {
+static weft_err cost_graph_find_readers(coster *c) {
   size_t n = c->def->n_node;
   c->n_out = weft__arena_alloc(&c->arena, sizeof *c->n_out * (n + 1));
   c->read = weft__arena_alloc(&c->arena, sizeof *c->read * (n + 1));
@@ -132,7 +132,7 @@ static const Tensorflow__TensorDescription *find_description(const node_stats *s
   return NULL;
 }
 
-static weft_err add_output(coster *c, cost_node *to, const weft_node *n, const node_stats *s, int slot) {
+static weft_err cost_graph_add_output(coster *c, cost_node *to, const weft_node *n, const node_stats *s, int slot) {
   Tensorflow__CostGraphOutputInfo *o = weft__arena_alloc(&c->arena, sizeof *o);
   Tensorflow__TensorShapeProto *proto = weft__arena_alloc(&c->arena, sizeof *proto);
   const Tensorflow__TensorDescription *d = find_description(s, slot);
@@ -200,7 +200,7 @@ static weft_err add_cost(coster *c, int at) {
   to->compute_cost = cost_model_longest(c->model, c->request, def->name, s ? op_micros(s) : 0);
   to->output_info = weft__arena_alloc(&c->arena, sizeof *to->output_info * (size_t)(n_out + 1));
   if (!to->output_info) return WEFT_OOM;
-  for (int slot = 0; slot < n_out; slot++) WEFT_TRY(add_output(c, to, n, s, slot));
+  for (int slot = 0; slot < n_out; slot++) WEFT_TRY(cost_graph_add_output(c, to, n, s, slot));
   if (n_out > 0 && (kind == KIND_CONST || kind == KIND_VARIABLE) && to->output_info[0]->size > 0)
     to->persistent_memory_size = to->output_info[0]->size;
   return add_inputs(c, to, def);
@@ -224,7 +224,7 @@ static weft_err cost_all(coster *c, const Tensorflow__StepStats *stats) {
   c->out.node = weft__arena_alloc(&c->arena, sizeof *c->out.node * (c->def->n_node + FIRST));
   if (!c->out.node) return WEFT_OOM;
   WEFT_TRY(find_stats(c, stats));
-  WEFT_TRY(find_readers(c));
+  WEFT_TRY(cost_graph_find_readers(c));
   WEFT_TRY(add_ends(c));
   for (size_t i = 0; i < c->def->n_node; i++) WEFT_TRY(add_cost(c, (int)i /* fits: a position in a list */));
   return WEFT_OK;
@@ -238,8 +238,8 @@ static void coster_finish(coster *c) {
 
 /* ---- metadata ----------------------------------------------------------------------------------- */
 
-static weft_err add_part(text *out, const Tensorflow__StepStats *stats, const Tensorflow__GraphDef *def,
-                         const weft_graph *g, cost_model *m, uint64_t request) {
+static weft_err cost_graph_add_part(text *out, const Tensorflow__StepStats *stats, const Tensorflow__GraphDef *def,
+                                    const weft_graph *g, cost_model *m, uint64_t request) {
   coster c = {.def = def, .graph = g, .model = m, .request = request};
   Tensorflow__RunMetadata meta = TENSORFLOW__RUN_METADATA__INIT;
   weft_err err = cost_all(&c, stats);
@@ -258,7 +258,7 @@ weft_err weft__cost_graph_add(text *out, const text *metadata, const parts *p, c
   WEFT_TRY(
       weft__proto_unpack(&unpacked, &tensorflow__run_metadata__descriptor, weft__text_get(metadata), metadata->size));
   const Tensorflow__StepStats *stats = ((Tensorflow__RunMetadata *)unpacked)->step_stats;
-  for (int i = 0; i < p->n_part && !err; i++) err = add_part(out, stats, &p->part[i].def, g, m, request);
+  for (int i = 0; i < p->n_part && !err; i++) err = cost_graph_add_part(out, stats, &p->part[i].def, g, m, request);
   protobuf_c_message_free_unpacked(unpacked, NULL);
   return err;
 }

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 
-static int *slot_of(const feeds *f, weft_out o) {
+static int *feeds_slot_of(const feeds *f, weft_out o) {
   const uint64_t key = (uint64_t)(uint32_t)o.node << 16 ^ (uint32_t)o.slot;
   for (uint32_t i = (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) & f->mask;; i = (i + 1) & f->mask) {
     int *slot = &f->slot[i];
@@ -19,7 +19,7 @@ weft_err weft__feeds_init(feeds *f, int n, const weft_out *feed) {
   if (!(f->slot = weft__alloc_zero(slots, sizeof *f->slot))) return WEFT_OOM;
   f->mask = (uint32_t)slots - 1;
   for (int i = 0; i < n; i++) {
-    int *slot = slot_of(f, feed[i]);
+    int *slot = feeds_slot_of(f, feed[i]);
     if (*slot == 0)
       *slot = i + 1;
     else if (f->twice < 0)
@@ -28,7 +28,7 @@ weft_err weft__feeds_init(feeds *f, int n, const weft_out *feed) {
   return WEFT_OK;
 }
 
-int weft__feeds_find(const feeds *f, weft_out o) { return f->slot ? *slot_of(f, o) - 1 : -1; }
+int weft__feeds_find(const feeds *f, weft_out o) { return f->slot ? *feeds_slot_of(f, o) - 1 : -1; }
 
 void weft__feeds_finish(feeds *f) {
   weft__free(f->slot);

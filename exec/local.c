@@ -90,7 +90,7 @@ weft_err weft__local_place_new_nodes(local *s) {
   return err;
 }
 
-static weft_err make_plan(local *s, uint64_t hash, const plan_request *r, plan **out) {
+static weft_err local_make_plan(local *s, uint64_t hash, const plan_request *r, plan **out) {
   request_entry *e;
   WEFT_TRY(weft__request_check(s->base.graph, r));
   WEFT_TRY(weft__local_place_new_nodes(s));
@@ -118,7 +118,7 @@ static weft_err local_begin(local *s, const plan_request *r, run_entry *entry, p
   pthread_mutex_lock(&s->lock);
   if (s->runs.closed) err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
   *p = err ? NULL : weft__requests_find(&s->plans, hash, r);
-  if (!err && !*p) err = make_plan(s, hash, r, p);
+  if (!err && !*p) err = local_make_plan(s, hash, r, p);
   if (!err) {
     weft__runs_add(&s->runs, entry);
     *id = s->next_step++;
@@ -132,19 +132,19 @@ static weft_err local_begin(local *s, const plan_request *r, run_entry *entry, p
 static _Thread_local struct {
   int64_t begin_ns;
   int calls;
-} turn;
+} slice;
 
-static bool turn_is_over(void) {
-  enum { TURN_NS = 800000, TURN_CALLS = 16 }; /* a turn is at least so long and has at least so many calls */
-  return ++turn.calls % TURN_CALLS == 0 && weft__clock_now_ns() - turn.begin_ns >= TURN_NS;
+static bool slice_is_over(void) {
+  enum { SLICE_NS = 800000, SLICE_CALLS = 16 }; /* a slice is at least so long and has at least so many calls */
+  return ++slice.calls % SLICE_CALLS == 0 && weft__clock_now_ns() - slice.begin_ns >= SLICE_NS;
 }
 
 static void local_end(local *s, run_entry *entry) {
   pthread_mutex_lock(&s->lock);
-  if (s->runs.n > s->processors && turn_is_over()) { /* this run counts until it continues: it waits for a processor */
+  if (s->runs.n > s->processors && slice_is_over()) { /* this run counts until it continues: it waits for a processor */
     pthread_mutex_unlock(&s->lock);
     sched_yield();
-    turn.begin_ns = weft__clock_now_ns();
+    slice.begin_ns = weft__clock_now_ns();
     pthread_mutex_lock(&s->lock);
   }
   weft__runs_remove(&s->runs, entry);

@@ -168,7 +168,7 @@ static weft_err check_wait(const partial_call *c) {
 }
 
 /* Waits for a change, or a short time.  The lock is held. */
-static weft_err wait_slice(const partial_call *c) {
+static weft_err partial_step_wait_slice(const partial_call *c) {
   struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(&c->step->changed, &c->step->lock, CLOCK_MONOTONIC, &until);
   return check_wait(c);
@@ -179,7 +179,7 @@ static weft_err begin_call(const partial_call *c) {
   partial_step *p = c->step;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
-  while (p->calling && !err) err = wait_slice(c);
+  while (p->calling && !err) err = partial_step_wait_slice(c);
   if (!err && atomic_load(&p->base.over)) err = weft__fail(WEFT_INVALID_ARGUMENT, "%s", p->host.over);
   if (!err) p->calling = true;
   pthread_mutex_unlock(&p->lock);
@@ -198,7 +198,7 @@ static weft_err wait_for_end(const partial_call *c) {
   partial_step *p = c->step;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
-  while (!p->ended && !err) err = wait_slice(c);
+  while (!p->ended && !err) err = partial_step_wait_slice(c);
   if (p->ended) err = weft__status_raise(&p->result);
   pthread_mutex_unlock(&p->lock);
   return err;
@@ -314,7 +314,7 @@ static weft_err partial_fetch_wait(const partial_call *c, const partial_fetch *k
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&p->lock);
   while (!k->arrived && !err) {
-    err = wait_slice(c);
+    err = partial_step_wait_slice(c);
     if (!k->arrived && p->ended && p->result.code) err = weft__status_raise(&p->result);
   }
   if (!err) err = weft__status_raise(&k->err);

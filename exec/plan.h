@@ -42,7 +42,8 @@ typedef struct plan_item { /* one node to run */
 typedef struct plan_recv { /* staged plans: an item that receives, and from where */
   int item;
   char *key;
-  int together; /* how many entries from here on have the same stage and source device; 0: not the first of them */
+  int stage;
+  int group_size; /* how many entries from here on have the same stage and source device; 0: not the first of them */
 } plan_recv;
 
 typedef struct plan_gpu_segment { /* items [from, to) that can be one cuda graph (exec/executors/cuda_graph.h) */

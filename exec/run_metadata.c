@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "exec/requests.h"
 
-static weft_err add_part(text *out, const task_part *p) {
+static weft_err run_metadata_add_part(text *out, const task_part *p) {
   Tensorflow__RunMetadata meta = TENSORFLOW__RUN_METADATA__INIT;
   Tensorflow__GraphDef *def[1] = {(Tensorflow__GraphDef *)(uintptr_t)&p->def};
   meta.n_partition_graphs = 1;
@@ -26,7 +26,7 @@ weft_err weft__run_metadata_add(text *out, const text *stats, const cut *c, int 
   by_device.shown = true;
   weft_err err = weft__partition(&p, &by_device);
   if (!err) {
-    for (int i = 0; i < p.n_part && !err && what->partition_graphs; i++) err = add_part(out, &p.part[i]);
+    for (int i = 0; i < p.n_part && !err && what->partition_graphs; i++) err = run_metadata_add_part(out, &p.part[i]);
     if (!err && what->costs)
       err = weft__cost_graph_add(out, stats, &p, c->graph, what->costs, weft__request_hash(c->request));
     weft__parts_finish(&p);

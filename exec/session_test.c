@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/memory_limit.h"
 #include "graph/build.h"
 #include "ops/all.h"
 #include "proto/scan.h"
@@ -64,6 +65,11 @@ static weft_err run_target(weft_session *s, int target, const run_opts *opts) {
   return weft__session_run(s, &(plan_request){.n_target = 1, .target = &target}, NULL, NULL, opts);
 }
 
+static weft_err run_init(weft_session *s, weft_out feed, const weft_tensor *fed, int target) {
+  plan_request r = {.n_feed = 1, .feed = &feed, .n_target = 1, .target = &target};
+  return weft__session_run(s, &r, &fed, NULL, NULL);
+}
+
 TEST(one_plan_serves_feeds_of_many_shapes) {
   bench b = begin();
   weft_out x = placeholder(b.g, "x", SHAPE1(-1));
@@ -103,6 +109,43 @@ TEST(a_fetched_value_is_not_touched_by_later_runs_nor_shared_with_a_feed) {
   weft_tensor_destroy(in);
   weft_tensor_destroy(first);
   weft_tensor_destroy(kept);
+  end(&b);
+}
+
+TEST(idle_frames_release_a_variable_that_was_destroyed) {
+  enum { ELEMENTS = 4 << 20 }; /* 16 MiB */
+  EXPECT_OK(weft__memory_limit_set("1G"));
+  bench b = begin();
+  shape s = SHAPE1(ELEMENTS);
+  weft_out x = placeholder(b.g, "x", SHAPE1(-1));
+  weft_out v = weft__b_node(b.g, "VarHandleOp", "v", 0, NULL, 3,
+                            (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &s), A_STR("shared_name", "v")});
+  const weft_out init[] = {v, weft__b_neg(b.g, x)};
+  const int assign = weft__b_node(b.g, "AssignVariableOp", NULL, 2, init, 0, NULL).node;
+  const weft_out first[] = {v, weft__b_ints(b.g, (int64_t[]){0}, 1)};
+  weft_out row = weft__b_node(b.g, "ResourceGather", NULL, 2, first, 1, &A_TYPE("dtype", WEFT_FLOAT));
+  weft_out y = weft__b_add(b.g, x, row);
+  const int destroy = weft__b_node(b.g, "DestroyResourceOp", NULL, 1, &v, 0, NULL).node;
+  open_session(&b, NULL);
+  weft_tensor *start = vector(ELEMENTS, 0);
+  for (int i = 0; i < 3; i++)
+    EXPECT_OK(run_init(b.s, x, start, assign)); /* also those runs have a frame with an arena */
+  for (int64_t n = 1; n <= 6; n++) {            /* each number of elements has frames of its own */
+    weft_tensor *in = vector(n, 1), *out;
+    EXPECT_OK(run1(b.s, x, in, y, &out));
+    weft_tensor_destroy(out);
+    EXPECT_OK(run1(b.s, x, in, y, &out));
+    weft_tensor_destroy(out);
+    weft_tensor_destroy(in);
+  }
+  const size_t before = weft__memory_limit_used();
+  EXPECT_OK(run_target(b.s, destroy, NULL));
+  weft_tensor *in = vector(7, 1), *out;
+  EXPECT_EQ_INT(run1(b.s, x, in, y, &out), WEFT_NOT_FOUND); /* the variable is uninitialized again */
+  weft_tensor_destroy(in);
+  EXPECT_OK(run_init(b.s, x, start, assign)); /* every value of the first variable is free, so there are no two */
+  EXPECT(weft__memory_limit_used() < before + (ELEMENTS * sizeof(float)) / 2);
+  weft_tensor_destroy(start);
   end(&b);
 }
 

@@ -173,7 +173,7 @@ static weft_err write_tensor(Tensorflow__TensorProto **out, const weft_tensor *t
   return weft__tensor_to_proto(*out, t, a);
 }
 
-static ProtobufCBinaryData bytes_of(attr_str s) {
+static ProtobufCBinaryData attr_proto_bytes_of(attr_str s) {
   return (ProtobufCBinaryData){.len = s.size, .data = (uint8_t *)(uintptr_t)s.data};
 }
 
@@ -182,7 +182,7 @@ static weft_err write_items(Tensorflow__AttrValueListValue *l, const attr *in, v
   switch (in->kind) {
   case ATTR_STRING:
     l->n_s = n, l->s = items;
-    for (size_t i = 0; i < n; i++) l->s[i] = bytes_of(in->ss[i]);
+    for (size_t i = 0; i < n; i++) l->s[i] = attr_proto_bytes_of(in->ss[i]);
     return WEFT_OK;
   case ATTR_INT: l->n_i = n, l->i = in->is; return WEFT_OK;
   case ATTR_FLOAT: l->n_f = n, l->f = in->fs; return WEFT_OK;
@@ -230,7 +230,9 @@ weft_err weft__attr_to_proto(Tensorflow__AttrValue *out, const attr *in, arena *
   if (in->is_list) return write_list(out, in, a);
   switch (in->kind) {
   case ATTR_NONE: return WEFT_OK;
-  case ATTR_STRING: out->value_case = TENSORFLOW__ATTR_VALUE__VALUE_S, out->s = bytes_of(in->s); return WEFT_OK;
+  case ATTR_STRING:
+    out->value_case = TENSORFLOW__ATTR_VALUE__VALUE_S, out->s = attr_proto_bytes_of(in->s);
+    return WEFT_OK;
   case ATTR_INT: out->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I, out->i = in->i; return WEFT_OK;
   case ATTR_FLOAT: out->value_case = TENSORFLOW__ATTR_VALUE__VALUE_F, out->f = in->f; return WEFT_OK;
   case ATTR_BOOL: out->value_case = TENSORFLOW__ATTR_VALUE__VALUE_B, out->b = in->b; return WEFT_OK;

@@ -39,7 +39,7 @@ static weft_err read_one(const opdef *d, const char *at, const char *end, arena 
   if (size >= (int)sizeof line || weft__opdef_parse(&parsed, line, a) != WEFT_OK)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s: '%.*s' is not a value for the %s '%s'", d->name,
                       weft__int_sat(end - equals - 1), equals + 1, kind_word(def->kind), def->name);
-  *out = parsed.attr[0].fallback;
+  *out = parsed.attr[0].default_value;
   return WEFT_OK;
 }
 

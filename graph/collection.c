@@ -31,7 +31,7 @@ static size_t item_size(collection_kind kind) {
 
 /* ---- items by name ---- */
 
-static bool read_varint(const unsigned char **p, const unsigned char *end, uint64_t *v) {
+static bool collection_read_varint(const unsigned char **p, const unsigned char *end, uint64_t *v) {
   *v = 0;
   for (unsigned shift = 0; *p < end && shift < 64; shift += 7) {
     const unsigned char byte = *(*p)++;
@@ -45,11 +45,11 @@ static bool read_varint(const unsigned char **p, const unsigned char *end, uint6
 static bool node_named(attr_str item, attr_str *node) {
   const unsigned char *p = (const unsigned char *)item.data, *end = p + item.size;
   uint64_t tag, size;
-  while (p < end && read_varint(&p, end, &tag)) {
+  while (p < end && collection_read_varint(&p, end, &tag)) {
     const uint64_t kind = tag & 7;
-    if (kind == 0 && !read_varint(&p, end, &size)) return false;
+    if (kind == 0 && !collection_read_varint(&p, end, &size)) return false;
     size = kind == 0 ? 0 : kind == 1 ? 8 : 4; /* skips a fixed-size number */
-    if (kind == 2 && !read_varint(&p, end, &size)) return false;
+    if (kind == 2 && !collection_read_varint(&p, end, &size)) return false;
     if (kind == 3 || kind == 4 || kind > 5 || size > (uint64_t)(end - p)) return false;
     if (tag == (1 << 3 | 2)) {
       if (size > 2 && memcmp(p + size - 2, ":0", 2) == 0) size -= 2;
@@ -62,7 +62,7 @@ static bool node_named(attr_str item, attr_str *node) {
 }
 
 /* Returns the slot with the item of that node, or the empty slot for it. */
-static int *slot_of(const collection *c, attr_str node) {
+static int *collection_slot_of(const collection *c, attr_str node) {
   const uint32_t mask = (uint32_t)c->slots - 1;
   uint64_t h = 0;
   for (size_t i = 0; i < node.size; i++) h = (h ^ (unsigned char)node.data[i]) * UINT64_C(0x9E3779B97F4A7C15);
@@ -78,7 +78,7 @@ static int *slot_of(const collection *c, attr_str node) {
 static void index_item(collection *c, int i) {
   attr_str node;
   if (!node_named(c->s[i], &node)) return;
-  int *slot = slot_of(c, node);
+  int *slot = collection_slot_of(c, node);
   if (*slot == 0) *slot = i + 1; /* only the first item of a node is indexed */
 }
 
@@ -99,7 +99,7 @@ static weft_err index_room(weft_graph *g, collection *c) {
 }
 
 int weft__collection_find(const collection *c, const char *node) {
-  return c->slots ? *slot_of(c, (attr_str){node, strlen(node)}) - 1 : -1;
+  return c->slots ? *collection_slot_of(c, (attr_str){node, strlen(node)}) - 1 : -1;
 }
 
 void weft__collection_cut(collection *c, int n) {

@@ -68,7 +68,7 @@ static call_chain *root_of(call_chain *c) {
   return c;
 }
 
-static weft_err check_count(call_chain *from, const char *name) {
+static weft_err expansion_check_count(call_chain *from, const char *name) {
   if (from->depth == 0) return WEFT_OK; /* not counted: there are at most as many as the graph has nodes */
   if (atomic_fetch_add(&root_of(from)->instances, 1) < FUNCTION_MAX_INSTANCES) return WEFT_OK;
   atomic_fetch_sub(&root_of(from)->instances, 1);
@@ -83,7 +83,7 @@ weft_err weft__expansion_enter(weft_graph *body, weft_graph *from, const char *n
   WEFT_TRY(check_chain(from->chain, name));
   call_chain *own;
   WEFT_TRY(chain_create(&own, from->chain, name));
-  const weft_err err = check_count(from->chain, name);
+  const weft_err err = expansion_check_count(from->chain, name);
   if (err)
     weft__object_release(&own->base);
   else

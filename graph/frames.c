@@ -49,7 +49,7 @@ static bool is_enter(const frames *f, const weft_node *n) {
   return weft__node_is(n, KIND_ENTER) && !(f->open && f->open[n->id]);
 }
 
-static weft_err settle_home(frames *f, const weft_node *n, arena *a) {
+static weft_err assign_home(frames *f, const weft_node *n, arena *a) {
   int home = input_home(f, n);
   if (home < 0) return WEFT_OK;
   if (is_enter(f, n)) WEFT_TRY(find_frame(f, home, weft__node_str(n, "frame_name").data, &home, a));
@@ -58,7 +58,7 @@ static weft_err settle_home(frames *f, const weft_node *n, arena *a) {
   return WEFT_OK;
 }
 
-static weft_err settle_homes(frames *f, const weft_graph *g, arena *a) {
+static weft_err assign_homes(frames *f, const weft_graph *g, arena *a) {
   int root;
   WEFT_TRY(find_frame(f, -1, "", &root, a));
   for (int i = 0; i < f->n_node; i++) f->home[i] = -1;
@@ -66,7 +66,7 @@ static weft_err settle_homes(frames *f, const weft_graph *g, arena *a) {
     changed = false;
     for (int i = 0; i < f->n_node; i++) {
       if (f->home[i] >= 0) continue;
-      WEFT_TRY(settle_home(f, g->node[i], a));
+      WEFT_TRY(assign_home(f, g->node[i], a));
       changed |= f->home[i] >= 0;
     }
   }
@@ -226,7 +226,7 @@ static int deepest_input(const frames *f, const weft_graph *g, const weft_node *
   return at;
 }
 
-static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n, arena *a) {
+static weft_err assign_branch(frames *f, const weft_graph *g, const weft_node *n, arena *a) {
   loop_var v;
   int *alive = &f->alive[n->id];
   loop_frame *into = &f->frame[f->home[n->id]];
@@ -267,11 +267,11 @@ weft_err weft__frames_find(frames *f, const weft_graph *g, bool open, arena *a) 
   f->alive = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->alive);
   if (!f->home || !f->alive) return frames_oom();
   if (open) WEFT_TRY(find_open(f, g, a));
-  WEFT_TRY(settle_homes(f, g, a));
+  WEFT_TRY(assign_homes(f, g, a));
   WEFT_TRY(collect_parts(f, g, a));
   WEFT_TRY(find_vars(f, g, a));
   WEFT_TRY(make_branch(f, -1, WEFT_NONE, 0, a));
   for (int i = 0; i < f->n_node; i++) /* branches outside loops are not used */
-    if (f->home[i] > 0 || weft__node_is(g->node[i], KIND_EXIT)) WEFT_TRY(settle_branch(f, g, g->node[i], a));
+    if (f->home[i] > 0 || weft__node_is(g->node[i], KIND_EXIT)) WEFT_TRY(assign_branch(f, g, g->node[i], a));
   return WEFT_OK;
 }

@@ -160,7 +160,7 @@ static weft_err make_arg(maker *m, node_def *n, size_t index, int32_t type) {
   return WEFT_OK;
 }
 
-static weft_err read_args(maker *m) {
+static weft_err function_read_args(maker *m) {
   const Tensorflow__OpDef *s = m->def->signature;
   m->arg_nodes = function_alloc(m, sizeof *m->arg_nodes * s->n_input_arg);
   if (!m->arg_nodes) return function_oom();
@@ -179,7 +179,7 @@ static weft_err read_args(maker *m) {
 /* ---- edges ---- */
 
 /* Returns the number of tensors in output i of a node. */
-static int count_of(const node_def *n, const op *o, int i) {
+static int function_count_of(const node_def *n, const op *o, int i) {
   const arg_def *d = &o->opdef.out[i];
   const char *name = d->number_attr ? d->number_attr : d->list_attr;
   if (!name) return 1;
@@ -187,7 +187,7 @@ static int count_of(const node_def *n, const op *o, int i) {
   if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_I) return v->i >= 0 && v->i < 65536 ? weft__int_sat(v->i) : 0;
   if (v && v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST) return (int)v->list->n_type;
   const attr_def *a = weft__opdef_attr(&o->opdef, name);
-  return a && a->has_default ? weft__int_sat(a->is_list ? a->fallback.n : a->fallback.i) : 0;
+  return a && a->has_default ? weft__int_sat(a->is_list ? a->default_value.n : a->default_value.i) : 0;
 }
 
 /* Finds the number of "output:index" in the flat list of a node's outputs. */
@@ -200,7 +200,7 @@ static weft_err flat_slot(const maker *m, const node_def *n, const char *output,
   *slot = index;
   for (int i = 0; i < o->opdef.n_out; i++) {
     if (strlen(o->opdef.out[i].name) == length && memcmp(o->opdef.out[i].name, output, length) == 0) return WEFT_OK;
-    *slot += count_of(n, o, i);
+    *slot += function_count_of(n, o, i);
   }
   return weft__fail(WEFT_INVALID_ARGUMENT, "Function %s: node '%s' (op %s) has no output '%.*s'", m->call->name,
                     n->name, n->op, weft__int_sat(length), output);
@@ -304,7 +304,7 @@ static weft_err function_make(maker *m, const weft_node *n, const char *attr_nam
   snprintf(where, length, "%s.%s%s", n->name, attr_name, which ? number : "");
   f->where = where;
   tensorflow__graph_def__init(&m->graph);
-  WEFT_TRY(read_args(m));
+  WEFT_TRY(function_read_args(m));
   WEFT_TRY(read_nodes(m));
   WEFT_TRY(make_body(m));
   return function_connect(m);

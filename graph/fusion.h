@@ -1,8 +1,10 @@
 /* fusion.h - how a plan may run an op together with its neighbors.
  *
  * An op's row points to a `fusion`, which declares how the op can be fused.  The passes (exec/passes/fuse.c,
- * exec/passes/relu_pool_swap.c) find neighbors whose declarations fit; they know no op by its name.  A kernel that
- * runs two ops as one is in a file beside the op that declares it.  Its row is in no table, so no graph can name it. */
+ * exec/passes/relu_pool_swap.c) find neighbors whose declarations fit; they know no op by its name.  For items of a
+ * GPU, the CUDA plug-in says which elementwise ops it has a step for, as it says which kernels it has
+ * (exec/passes/fuse_step.c; kernels/elementwise/chain.cu has the list).  A kernel that runs two ops as one is in a file
+ * beside the op that declares it.  Its row is in no table, so no graph can name it. */
 #ifndef WEFT_GRAPH_FUSION_H
 #define WEFT_GRAPH_FUSION_H
 
@@ -42,6 +44,7 @@ typedef enum fusion_role {
   ROLE_PLUS,     /* the sum of its two inputs, with broadcasting */
   ROLE_PRODUCT,  /* the product of its two inputs */
   ROLE_QUOTIENT, /* the quotient of its two inputs */
+  ROLE_POWER,    /* input 0 to the power of input 1 */
   ROLE_ROOT,     /* the square root of its input */
   ROLE_DISTINCT, /* the distinct elements of its input, and for each element the number of its equal among them */
   ROLE_SUM_ROWS, /* for each number in input 1, the sum of the rows of input 0 that have it; input 2 counts the sums */
@@ -49,11 +52,22 @@ typedef enum fusion_role {
   ROLE_MATMUL,   /* the matrix product of its two inputs, with transpose_a and transpose_b */
   ROLE_MATMULS,  /* likewise, of batches of matrices */
   ROLE_COLUMNS,  /* the sum over all axes but the last, if its data_format is NHWC */
-  ROLE_REPEAT    /* input 0, repeated to fill a shape under the broadcast rules */
+  ROLE_REPEAT,   /* input 0, repeated to fill a shape under the broadcast rules */
+  ROLE_TRANSPOSE /* input 0 with its axes in the order of input 1 */
 } fusion_role;
+
+/* What an op does along the last axis of input 0, if its other arguments say so. */
+typedef enum row_form {
+  ROWS_NONE,
+  ROWS_SUM,     /* the sum along axes, which input 1 lists */
+  ROWS_MEAN,    /* likewise, the mean */
+  ROWS_SOFTMAX, /* the softmax along the last axis */
+  ROWS_SAME     /* the same elements with another shape */
+} row_form;
 
 struct fusion {
   fusion_role role;
+  row_form rows;
 
   /* For an op with loops (op.elem): returns true if this node only runs its loops with broadcasting.  NULL: every
    * node does. */

@@ -178,7 +178,7 @@ static weft_err check_input_gradient(const backprop *b, int i) {
   return WEFT_OK;
 }
 
-static weft_out *value_of(grad_value *v) { return v->indices.node >= 0 ? &v->values : &v->dense; }
+static weft_out *gradient_value_of(grad_value *v) { return v->indices.node >= 0 ? &v->values : &v->dense; }
 
 /* Adds a node that runs after all n outputs, on their device if they have the same. */
 static weft_out gate_of(weft_graph *g, int n, const int *wait) {
@@ -199,7 +199,7 @@ static weft_err gradient_gate(backprop *b, arena *a) {
   int n = 0, *wait = weft__arena_alloc(a, (size_t)(b->n_in + 1) * sizeof *wait);
   if (!wait) return gradient_oom();
   for (int i = 0; i < b->n_in; i++) {
-    int node = value_of(&b->din[i])->node, seen = 0;
+    int node = gradient_value_of(&b->din[i])->node, seen = 0;
     while (seen < n && wait[seen] != node) seen++;
     if (node >= 0 && seen == n) wait[n++] = node;
   }
@@ -207,7 +207,7 @@ static weft_err gradient_gate(backprop *b, arena *a) {
   weft__b_push_name(g, "tuple");
   weft_out all = gate_of(g, n, wait);
   for (int i = 0; i < b->n_in; i++) {
-    weft_out *v = value_of(&b->din[i]);
+    weft_out *v = gradient_value_of(&b->din[i]);
     if (v->node < 0 || all.node < 0) continue;
     weft__status_update(&g->sticky, weft__scope_push_colocate(g, v->node, true));
     *v = weft__b_add_node(
@@ -279,6 +279,20 @@ static weft_err differentiate_here(gradient_state *s, backprop *b, grad_value *t
   return err;
 }
 
+/* Checks that the gradient of a loop's exit fits the shape of the loop variable, which the loop cannot change. */
+static weft_err check_exit_gradient(const gradient_state *s, const weft_node *exit, const grad_value *d) {
+  const weft_graph *g = s->g;
+  shape merged;
+  if (d->dense.node < 0 || weft__out_type(g, d->dense) == WEFT_VARIANT) return WEFT_OK;
+  if (weft__shape_merge(&merged, weft__out_shape(g, d->dense), weft__out_shape(g, exit->in[0])) == WEFT_OK)
+    return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "Incompatible shapes between op input and calculated input gradient. Forward operation: %s. "
+                    "Input index: 0. Original input shape: %s. Calculated input gradient shape: %s",
+                    exit->name, weft__shape_text(weft__out_shape(g, exit->in[0])),
+                    weft__shape_text(weft__out_shape(g, d->dense)));
+}
+
 static weft_err do_node(gradient_state *s, weft_node *n) {
   grad_value *total = weft__arena_alloc(&s->a, sizeof *total * (size_t)(n->n_out + 1));
   backprop b = {.graph = s->g, .node = n, .n_in = n->n_in, .n_out = n->n_out, .in = n->in, .source = s->scope};
@@ -293,7 +307,8 @@ static weft_err do_node(gradient_state *s, weft_node *n) {
     any |= total[i].dense.node >= 0 || total[i].indices.node >= 0;
   }
   for (int i = 0; i < n->n_in; i++) b.din[i] = GRAD_NONE;
-  if (!any || s->stop[n->id] || !input_between(s, n) || is_machinery(s, n) || is_loop_exit(s, n)) return WEFT_OK;
+  if (!any || s->stop[n->id] || !input_between(s, n) || is_machinery(s, n)) return WEFT_OK;
+  if (is_loop_exit(s, n)) return check_exit_gradient(s, n, &total[0]);
   return differentiate_here(s, &b, total);
 }
 
@@ -373,8 +388,7 @@ static weft_err check_y(gradient_state *s, weft_out y, weft_out given) {
   if (given.node >= g->n_node || given.slot >= g->node[given.node]->n_out || weft__out_type(g, given) != type)
     return weft__fail(WEFT_INVALID_ARGUMENT, "grad_ys of '%s:%d' must be a tensor of its type %s",
                       g->node[y.node]->name, y.slot, weft__dtype_name(type));
-  shape merged;
-  return weft__shape_merge(&merged, weft__out_shape(g, y), weft__out_shape(g, given));
+  return WEFT_OK; /* the shape may be any that the ops on the way can broadcast or reshape, as in TF */
 }
 
 typedef struct ys_list {
@@ -431,7 +445,7 @@ static weft_err check_outs(const weft_graph *g, const char *what, int n, const w
 }
 
 /* Looks for loops and branches only if there are loops; branches alone need no special treatment. */
-static weft_err find_loops(gradient_state *s) {
+static weft_err gradient_find_loops(gradient_state *s) {
   bool any = false;
   for (int i = 0; i < s->n && !any; i++) any = weft__node_is(s->g->node[i], KIND_ENTER);
   if (!any) return WEFT_OK;
@@ -458,7 +472,7 @@ static weft_err gradient_run(gradient_state *s, int n_y, const weft_out *ys, int
   WEFT_TRY(check_outs(s->g, "xs", n_x, xs));
   WEFT_TRY(check_outs(s->g, "stop_gradients", s->opts->n_stop, s->opts->stop));
   WEFT_TRY(gradient_prepare(s));
-  WEFT_TRY(find_loops(s));
+  WEFT_TRY(gradient_find_loops(s));
   WEFT_TRY(check_outside(s, "ys", n_y, ys));
   WEFT_TRY(check_outside(s, "xs", n_x, xs));
   for (int i = 0; i < s->opts->n_stop; i++) s->stop[s->opts->stop[i].node] = true;

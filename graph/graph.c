@@ -63,7 +63,7 @@ static attr *append_attr(weft_node *n, const attr *a) {
   return &n->attr[n->n_attr++];
 }
 
-static weft_err copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
+static weft_err graph_copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
   int room = spec->n_attr + (n->op ? n->op->opdef.n_attr : 0) + 2;
   n->attr = weft__arena_alloc(&g->arena, (size_t)room * sizeof *n->attr);
   if (!n->attr) return WEFT_OOM;
@@ -145,7 +145,7 @@ static weft_err finish_attrs(weft_graph *g, weft_node *n) {
     attr *a = draft_attr(n, d->name);
     if (!a && d->has_default) {
       attr copy;
-      WEFT_TRY(weft__attr_copy(&copy, &d->fallback, &g->arena));
+      WEFT_TRY(weft__attr_copy(&copy, &d->default_value, &g->arena));
       a = append_attr(n, &copy);
     }
     if (!a)
@@ -284,7 +284,7 @@ static weft_err room_for_outputs(weft_graph *g, weft_node *n, int count) {
   return WEFT_OK;
 }
 
-static weft_err make_outputs(weft_graph *g, weft_node *n) {
+static weft_err graph_make_outputs(weft_graph *g, weft_node *n) {
   const opdef *def = &n->op->opdef;
   int64_t total = 0;
   for (int i = 0; i < def->n_out; i++) {
@@ -360,11 +360,11 @@ static weft_err node_draft(weft_graph *g, const node_spec *spec, weft_node *n) {
   if (!n->op && !spec->exact) return unknown_op(g, spec);
   WEFT_TRY(name_node(g, spec, n));
   WEFT_TRY(copy_edges(g, n, spec));
-  WEFT_TRY(copy_attrs(g, n, spec));
+  WEFT_TRY(graph_copy_attrs(g, n, spec));
   if (!n->op) return room_for_outputs(g, n, spec->opaque_outs);
   WEFT_TRY(match_inputs(g, n));
   WEFT_TRY(finish_attrs(g, n));
-  WEFT_TRY(make_outputs(g, n));
+  WEFT_TRY(graph_make_outputs(g, n));
   return weft__infer_node(n);
 }
 
@@ -383,8 +383,8 @@ static weft_err graph_append(weft_graph *g, weft_node *n) {
   return WEFT_OK;
 }
 
-/* Scopes apply to a node of the graph, so that a device function can ask the graph about it.  A node that they refuse is
- * removed, unless the device function added nodes after it: numbers of nodes never change. */
+/* Scopes apply to a node of the graph, so that a device function can ask the graph about it.  A node that they refuse
+ * is removed, unless the device function added nodes after it: numbers of nodes never change. */
 static weft_err scopes_apply(weft_graph *g, const node_spec *spec, weft_node *n) {
   if (spec->exact || !n->op) return WEFT_OK;
   weft_err err = weft__scope_apply(g, n, spec->device != NULL);
@@ -453,7 +453,7 @@ static weft_err node_extend(weft_graph *g, weft_node *n, int n_more, const weft_
   n->n_in += n_more;
   WEFT_TRY(extend_attrs(g, n, n_attr, attrs));
   WEFT_TRY(match_inputs(g, n));
-  WEFT_TRY(make_outputs(g, n));
+  WEFT_TRY(graph_make_outputs(g, n));
   if (n->n_out < before.n_out)
     return weft__fail(WEFT_INTERNAL, "node '%s' would lose outputs: %d of %d are left", n->name, n->n_out,
                       before.n_out);

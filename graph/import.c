@@ -343,7 +343,7 @@ static weft_err finish_node(importer *im, import_item *it, const attr *shapes) {
   return weft__scope_apply_imported(im->g, it->node, im->first);
 }
 
-static weft_err add_item(importer *im, import_item *it) {
+static weft_err import_add_item(importer *im, import_item *it) {
   const op *o = weft__graph_op(im->g, it->def->op);
   attr shapes = {0}, *list = weft__arena_alloc(&im->tmp, sizeof *list * (it->def->n_attr + 1));
   node_spec spec = {.op = it->def->op,
@@ -397,7 +397,7 @@ static weft_err add_all(importer *im) {
     if (im->item[i].waits == 0) ready_push(im, i);
   for (; im->n_ready; added++) {
     import_item *it = &im->item[ready_pop(im)];
-    WEFT_TRY(add_item(im, it));
+    WEFT_TRY(import_add_item(im, it));
     for (import_waiter *w = it->waiters; w; w = w->next)
       if (--w->item->waits == 0) ready_push(im, weft__int_sat(w->item - im->item));
   }

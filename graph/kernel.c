@@ -17,7 +17,7 @@ enum { TARGET_NS = 20000 }; /* minimum time of a piece of a loop that is worth g
 static bool arena_free(const buffer *b) { return weft__buffer_is_unique(b); } /* only the frame references it */
 
 /* Returns the memory of output i. */
-static memory_space *memory_of(const kernel *k, int i) {
+static memory_space *kernel_memory_of(const kernel *k, int i) {
   if (!k->device || (i < 64 && k->host_out >> i & 1) || !weft__dtype_is_plain(weft__dtype_base(k->node->out_type[i])))
     return NULL;
   return &k->device->memory;
@@ -53,7 +53,7 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
     t->data = place->data;
     return t;
   }
-  if (weft__tensor_init_in(t, memory_of(k, i), type, s) == WEFT_OK) return t;
+  if (weft__tensor_init_in(t, kernel_memory_of(k, i), type, s) == WEFT_OK) return t;
   weft__fail_in(WEFT_RESOURCE_EXHAUSTED, "%s '%s': output %d of shape %s", k->node->op_name, k->node->name, i,
                 weft__shape_text(s));
   return NULL;
@@ -78,8 +78,8 @@ weft_tensor *weft__out_over(kernel *k, int i, int from, const shape *s) {
   const weft_tensor *in = k->in[from];
   bool dying = from < 64 && (k->dying >> from & 1);
   if (dying && in && in->dtype == weft__dtype_base(k->node->out_type[i]) && weft__dtype_is_plain(in->dtype) &&
-      weft__shape_count(s) == weft__tensor_count(in) && in->buf->memory == memory_of(k, i) && buffer_is_sole(in->buf) &&
-      known_to_plan(k, i, from, in->buf)) {
+      weft__shape_count(s) == weft__tensor_count(in) && in->buf->memory == kernel_memory_of(k, i) &&
+      buffer_is_sole(in->buf) && known_to_plan(k, i, from, in->buf)) {
     share_as(k, i, in, s);
     return &k->out[i].t;
   }
@@ -135,7 +135,7 @@ void weft__kernel_done(kernel *k, weft_err err) { k->done(k, err); }
 
 #undef weft__kernel_fail
 weft_err weft__kernel_fail(const kernel *k, weft_err code, const char *fmt, ...) {
-  char what[2048];
+  char what[6144]; /* a check of numbers tells the stack of its op */
   va_list args;
   va_start(args, fmt);
   vsnprintf(what, sizeof what, fmt, args);
@@ -151,8 +151,8 @@ weft_err weft__kernel_in(const kernel *k, weft_err err) {
 }
 
 weft_err weft__kernel_no_type(const kernel *k, weft_dtype t) {
-  return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "%s has no kernel for the type %s", k->node->op_name,
-                           weft__dtype_name(t));
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "No OpKernel was registered to support Op '%s' with the type %s",
+                           k->node->op_name, weft__dtype_name(t));
 }
 
 weft_err weft__kernel_scalar(const kernel *k, int i, const char *arg) {

@@ -3,10 +3,10 @@
 
 #include "base/alloc.h"
 
-static weft_err add_row(op_table *t, const op *row, const char *scenario) {
+static weft_err op_add_row(op_table *t, const op *row, const char *scenario) {
   op *o = weft__arena_copy(&t->arena, row, sizeof *row);
   if (!o) return WEFT_OOM;
-  o->scenario = scenario;
+  if (!o->scenario) o->scenario = scenario;
   WEFT_TRY(weft__opdef_parse(&o->opdef, row->def, &t->arena));
   if (!o->infer) return weft__fail(WEFT_INTERNAL, "op %s has no shape rule", o->opdef.name);
   if (weft__map_get(&t->by_name, o->opdef.name))
@@ -21,7 +21,7 @@ weft_err weft__op_table_create(op_table **out, const op *const *lists) {
     const op *end = *lists;
     while (end->def) end++;
     for (const op *row = *lists; row->def; row++) {
-      weft_err err = add_row(t, row, end->scenario);
+      weft_err err = op_add_row(t, row, end->scenario);
       if (err) {
         weft__op_table_destroy(t);
         return err;

@@ -118,6 +118,9 @@ enum {
   OP_STEP_OBJECT = 2048,  /* reads or changes an object that lives for one step: a TensorArray, a stack */
   OP_TAKES_SLICES = 4096, /* its gradient function takes the gradient of output 0 as slices, in backprop.slices */
 };
+/* float8 and 4-bit integers.  Most definitions allow every type, and many kernels only copy bytes, so they would run
+ * on these types too.  TensorFlow has kernels of few ops for them; a graph that runs here must run there. */
+enum { NARROW_FLOAT8 = 1, NARROW_INT4 = 2, NARROW_ALL = NARROW_FLOAT8 | NARROW_INT4 };
 /* The role of an op for the graph and the passes, if it has one besides its kernel.  A Ref op has the kind of the
  * other op. */
 typedef enum op_kind {
@@ -178,6 +181,8 @@ struct op {
   bool no_grad; /* TF registers "not differentiable": the gradient ends silently.  With neither, it is an error */
   op_kind kind;
   op_amp amp;
+  unsigned
+      narrow; /* the NARROW_* types that it runs on (tests/parity/test_narrow_types.py); ops named _... need none */
   known_rule *known; /* optional */
   /* Optional: the op's loops, if cpu only calls weft__elementwise on them without an argument
    * (kernels/elementwise/elementwise.h).  Such ops can be fused into chains. */
@@ -188,9 +193,10 @@ struct op {
    * int32 or bool, which TF keeps there. */
   const char *anywhere;
   const op_case *cases; /* NULL: scenario tests run the op */
-  /* In the row that ends a list; required if the list has no case: the tests that run its ops, as paths from the
-   * root, separated by spaces.  The battery fails unless they exist, and tests/parity fails unless its own tests run
-   * those ops. weft__op_table_create copies it to every row of the list. */
+  /* In the row that ends a list; required if the list has no case: the tests that run its ops, as paths from the root,
+   * separated by spaces.  The battery fails unless they exist, and tests/parity fails unless its own tests run those
+   * ops. weft__op_table_create copies it to every row of the list that has none; a row has one of its own if other
+   * tests run it. */
   const char *scenario;
   opdef opdef; /* set by weft__op_table_create */
 };

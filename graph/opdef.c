@@ -203,7 +203,7 @@ static weft_err opdef_arguments(cursor *c, arg_def **out, int *n) {
   return *out ? WEFT_OK : WEFT_OOM;
 }
 
-static weft_err kind_of(cursor *c, attr_kind *kind, bool *is_list) {
+static weft_err opdef_kind_of(cursor *c, attr_kind *kind, bool *is_list) {
   static const struct {
     const char *word;
     attr_kind kind;
@@ -221,7 +221,7 @@ static weft_err kind_of(cursor *c, attr_kind *kind, bool *is_list) {
 static weft_err opdef_attribute(cursor *c, attr_def *out) {
   WEFT_TRY(opdef_name(c, &out->name));
   if (!opdef_take(c, ":")) return opdef_syntax(c, "':'");
-  WEFT_TRY(kind_of(c, &out->kind, &out->is_list));
+  WEFT_TRY(opdef_kind_of(c, &out->kind, &out->is_list));
   if (*c->at == '{') {
     out->allowed.kind = out->kind;
     WEFT_TRY(value_allowed(c, &out->allowed));
@@ -235,10 +235,10 @@ static weft_err opdef_attribute(cursor *c, attr_def *out) {
   if (*c->at != '=') return WEFT_OK;
   c->at++;
   out->has_default = true;
-  out->fallback.name = out->name;
-  out->fallback.kind = out->kind;
-  if (out->is_list) return value_list(c, &out->fallback, "[", "]");
-  return value_one(c, &out->fallback);
+  out->default_value.name = out->name;
+  out->default_value.kind = out->kind;
+  if (out->is_list) return value_list(c, &out->default_value, "[", "]");
+  return value_one(c, &out->default_value);
 }
 
 static weft_err opdef_attributes(cursor *c, attr_def **out, int *n) {
@@ -288,5 +288,5 @@ const attr_def *weft__opdef_attr(const opdef *d, const char *attr_name) {
 }
 
 void weft__opdef_release(opdef *d) {
-  for (int i = 0; i < d->n_attr; i++) weft__attr_release(&d->attr[i].fallback);
+  for (int i = 0; i < d->n_attr; i++) weft__attr_release(&d->attr[i].default_value);
 }

@@ -28,8 +28,8 @@ typedef struct attr_def {
   bool is_list;
   bool has_min, has_default;
   int64_t min;
-  attr allowed;  /* kind ATTR_NONE: any value */
-  attr fallback; /* the default value */
+  attr allowed;       /* kind ATTR_NONE: any value */
+  attr default_value; /* if has_default */
 } attr_def;
 
 typedef struct opdef {
@@ -40,6 +40,9 @@ typedef struct opdef {
   bool stateful, commutative, aggregate, uninit_ok;
 } opdef;
 
+/* Parses a line.  The strings and lists of *out are in the arena, and the line itself is not used afterwards.
+ * weft__opdef_release releases the tensors of defaults, also after an error.  Returns INVALID_ARGUMENT, which quotes
+ * the line and says what was expected where, or RESOURCE_EXHAUSTED. */
 weft_err weft__opdef_parse(opdef *out, const char *line, arena *a);
 const attr_def *weft__opdef_attr(const opdef *d, const char *name); /* NULL if none */
 void weft__opdef_release(opdef *d);                                 /* releases the tensors of defaults */

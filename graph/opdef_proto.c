@@ -49,7 +49,7 @@ static weft_err write_attr(Tensorflow__OpDefAttrDef *out, const attr_def *d, are
   out->type = opdef_proto_string(kind_text(d->kind, d->is_list));
   out->has_minimum = d->has_min;
   out->minimum = d->has_min ? d->min : 0;
-  if (d->has_default) WEFT_TRY(write_value(&out->default_value, &d->fallback, a));
+  if (d->has_default) WEFT_TRY(write_value(&out->default_value, &d->default_value, a));
   if (d->allowed.kind != ATTR_NONE) WEFT_TRY(write_value(&out->allowed_values, &d->allowed, a));
   return WEFT_OK;
 }

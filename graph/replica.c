@@ -72,7 +72,7 @@ static bool is_ps_op(const replica_setter *r, const char *name) {
   return false;
 }
 
-static weft_err bytes_of(const weft_node *n, int64_t *bytes) {
+static weft_err replica_bytes_of(const weft_node *n, int64_t *bytes) {
   const attr *s = weft__node_attr(n, "shape");
   int64_t count = s && s->kind == ATTR_SHAPE && !s->is_list ? weft__shape_count(s->shape) : -1;
   if (count < 0)
@@ -89,7 +89,7 @@ static weft_err choose_task(replica_setter *r, const weft_node *n, int *task) {
   }
   int64_t bytes = 0;
   int least = 0;
-  WEFT_TRY(bytes_of(n, &bytes));
+  WEFT_TRY(replica_bytes_of(n, &bytes));
   for (int i = 1; i < r->ps_tasks; i++)
     if (r->load[i] < r->load[least]) least = i;
   r->load[least] += bytes;

@@ -42,7 +42,7 @@ weft_err weft__scope_park(weft_graph *g, int depth, parked_scopes **out) {
 
 /* Records that the nodes made in the meantime were not made in the parked scopes, so they lack the control edges of
  * these. */
-static weft_err parked_gap(weft_graph *g, const parked_scopes *p) {
+static weft_err scope_record_gap(weft_graph *g, const parked_scopes *p) {
   scope *s = g->scope;
   if (p->n == 0 || p->nodes == g->n_node) return WEFT_OK;
   WEFT_TRY(weft__scope_reserve_gap(s));
@@ -60,7 +60,7 @@ weft_err weft__scope_unpark(weft_graph *g, parked_scopes *p) {
     weft_err one = weft__scope_push(g->scope, p->entry[i]); /* takes ownership of the entry, also on failure */
     if (err == WEFT_OK) err = one;
   }
-  if (err == WEFT_OK) err = parked_gap(g, p);
+  if (err == WEFT_OK) err = scope_record_gap(g, p);
   weft__variable_counts_set(g, p->count, p->n_count);
   parked_free(p);
   return err;

@@ -41,7 +41,7 @@ void weft__entry_finish(entry_list *l) {
   *l = (entry_list){0};
 }
 
-static int by_key(const void *a, const void *b) {
+static int bundle_entry_by_key(const void *a, const void *b) {
   const entry_row *x = a, *y = b;
   int c = weft__bytes_compare(x->key, y->key);
   return c ? c : x->order - y->order;
@@ -80,7 +80,7 @@ static weft_err join_slices(entry_list *l, int i, int end, const char *what, con
 
 weft_err weft__entry_merge(entry_list *l, const char *what, const char *after) {
   int kept = 0;
-  if (l->n) qsort(l->row, (size_t)l->n, sizeof *l->row, by_key);
+  if (l->n) qsort(l->row, (size_t)l->n, sizeof *l->row, bundle_entry_by_key);
   for (int i = 0, end; i < l->n; i = end) {
     for (end = i + 1; end < l->n && weft__bytes_compare(l->row[i].key, l->row[end].key) == 0;) end++;
     WEFT_TRY(join_slices(l, i, end, what, after));
@@ -90,7 +90,7 @@ weft_err weft__entry_merge(entry_list *l, const char *what, const char *after) {
   return WEFT_OK;
 }
 
-static weft_err add_packed(table_writer *t, bytes key, const ProtobufCMessage *m) {
+static weft_err bundle_entry_add_packed(table_writer *t, bytes key, const ProtobufCMessage *m) {
   size_t size = protobuf_c_message_get_packed_size(m);
   uint8_t *packed = weft__alloc(size + 1);
   if (!packed) return WEFT_OOM;
@@ -100,14 +100,14 @@ static weft_err add_packed(table_writer *t, bytes key, const ProtobufCMessage *m
   return err;
 }
 
-static weft_err write_rows(table_writer *t, const entry_list *l, int shards) {
+static weft_err bundle_entry_write_rows(table_writer *t, const entry_list *l, int shards) {
   Tensorflow__VersionDef version = TENSORFLOW__VERSION_DEF__INIT;
   Tensorflow__BundleHeaderProto header = TENSORFLOW__BUNDLE_HEADER_PROTO__INIT;
   version.producer = 1;
   header.num_shards = shards;
   header.version = &version;
-  WEFT_TRY(add_packed(t, (bytes){"", 0}, &header.base));
-  for (int i = 0; i < l->n; i++) WEFT_TRY(add_packed(t, l->row[i].key, &l->row[i].proto.base));
+  WEFT_TRY(bundle_entry_add_packed(t, (bytes){"", 0}, &header.base));
+  for (int i = 0; i < l->n; i++) WEFT_TRY(bundle_entry_add_packed(t, l->row[i].key, &l->row[i].proto.base));
   return weft__table_finish(t);
 }
 
@@ -116,7 +116,7 @@ weft_err weft__entry_write(entry_list *l, const char *path, int shards, file_wri
   table_writer *t = NULL;
   WEFT_TRY(weft__writer_create(&w, path));
   weft_err err = weft__table_create(&t, w);
-  if (err == WEFT_OK) err = write_rows(t, l, shards);
+  if (err == WEFT_OK) err = bundle_entry_write_rows(t, l, shards);
   weft__table_destroy(t);
   if (err == WEFT_OK) err = weft__writer_sync(w);
   if (err == WEFT_OK)

@@ -89,22 +89,22 @@ static bool is_inside(const char *list, const char *path) {
 }
 
 /* Reads the environment unless a server has set the allowed directories. */
-static weft_err ask_environment(void) {
+static weft_err confine_read_environment(void) {
   pthread_mutex_lock(&lock);
-  bool asked = decided;
+  bool is_decided = decided;
   pthread_mutex_unlock(&lock);
-  return asked ? WEFT_OK : confine_decide(getenv("WEFT_ALLOW_DIRS"), false);
+  return is_decided ? WEFT_OK : confine_decide(getenv("WEFT_ALLOW_DIRS"), false);
 }
 
 weft_err weft__path_allowed(const char *path) {
   char real[PATH_MAX];
   const char *local;
   WEFT_TRY(weft__path_local(path, &local));
-  WEFT_TRY(ask_environment());
+  WEFT_TRY(confine_read_environment());
   pthread_mutex_lock(&lock);
   bool good = !allowed || (confine_resolve(local, real) && is_inside(allowed, real));
   pthread_mutex_unlock(&lock);
   if (good) return WEFT_OK;
-  return weft__fail(WEFT_PERMISSION_DENIED, "%.200s; is not in a directory that graphs may touch (WEFT_ALLOW_DIRS)",
+  return weft__fail(WEFT_PERMISSION_DENIED, "%.200s is outside the directories that graphs may use (WEFT_ALLOW_DIRS)",
                     path);
 }

@@ -29,7 +29,7 @@ static weft_err read_elements(input *in, char *to, size_t size) {
   return WEFT_OK;
 }
 
-static weft_dtype type_of(unsigned char code) {
+static weft_dtype idx_type_of(unsigned char code) {
   switch (code) {
   case 0x08: return WEFT_UINT8;
   case 0x09: return WEFT_INT8;
@@ -44,7 +44,7 @@ static weft_dtype type_of(unsigned char code) {
 static weft_err read_header(input *in, weft_dtype *dtype, shape *s) {
   unsigned char magic[4], dim[4];
   WEFT_TRY(read_exactly(in, magic, 4));
-  *dtype = type_of(magic[2]);
+  *dtype = idx_type_of(magic[2]);
   if (magic[0] || magic[1] || *dtype == WEFT_INVALID || magic[3] > WEFT_MAX_RANK)
     return idx_invalid(in, "its magic number is unknown");
   s->rank = magic[3];

@@ -2,6 +2,7 @@
 #include "io/input.h"
 
 #include "base/alloc.h"
+#include "io/snappy.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,9 @@ enum {
 struct input {
   char *path;
   int fd;
-  bool packed, disk_end;
+  bool packed, disk_end, snappy;
+  text block; /* SNAPPY: the decoded block, of which block_at bytes are in `plain` or consumed */
+  size_t block_at;
   uint64_t offset, disk_offset; /* of plain[at]; of the next byte to read from disk */
   size_t at, have;              /* plain[at..have) is not consumed yet */
   status failed;
@@ -43,7 +46,8 @@ static weft_err start_inflating(input *in, compression c) {
     ssize_t n = pread(in->fd, magic, 2, 0);
     if (n < 2 || magic[0] != 0x1f || magic[1] != 0x8b) return WEFT_OK;
   }
-  if (c == COMPRESSION_NONE) return WEFT_OK;
+  in->snappy = c == COMPRESSION_SNAPPY;
+  if (c == COMPRESSION_NONE || in->snappy) return WEFT_OK;
 #ifdef WEFT_HAVE_ZLIB
   if (inflateInit2(&in->z, c == COMPRESSION_ZLIB ? ZLIB_HEADER : GZIP_HEADER) != Z_OK)
     return weft__fail(WEFT_OOM, "%s: no memory to inflate it", in->path);
@@ -75,6 +79,7 @@ void weft__input_close(input *in) {
 #endif
   if (in->fd >= 0) close(in->fd);
   weft__status_finish(&in->failed);
+  weft__text_finish(&in->block);
   weft__free(in->path);
   weft__free(in);
 }
@@ -120,11 +125,58 @@ static void inflate_some(input *in) {
 }
 #endif
 
+/* Reads `size` bytes of the file.  Returns false at its end or after an error. */
+static bool disk_exactly(input *in, void *to, size_t size) {
+  for (size_t done = 0; done < size;) {
+    const ssize_t n = read(in->fd, (char *)to + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) weft__status_update(&in->failed, weft__file_fail(in->path, errno));
+    if (n == 0 && done)
+      weft__status_update(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: the compressed data ends early", in->path));
+    if (n <= 0) return false;
+    done += (size_t)n;
+  }
+  return true;
+}
+
+/* Reads and decodes the next block.  Returns false at the end of the file or after an error. */
+static bool snappy_block(input *in) {
+  unsigned char head[4];
+  text packed = {0};
+  struct stat st;
+  in->block.size = in->block_at = 0;
+  if (!disk_exactly(in, head, sizeof head)) return false;
+  const size_t size = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
+  weft_err err = WEFT_OK;
+  if (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode) && size > (uint64_t)st.st_size)
+    err = weft__fail(WEFT_DATA_LOSS, "%s: a block of %zu bytes is longer than the file", in->path, size);
+  char *to = err ? NULL : weft__text_reserve(&packed, size + 1);
+  if (!err && !to) err = WEFT_OOM;
+  if (!err && size && !disk_exactly(in, to, size) && in->failed.code == WEFT_OK)
+    err = weft__fail(WEFT_DATA_LOSS, "%s: the compressed data ends early", in->path);
+  if (!err && in->failed.code == WEFT_OK) err = weft__snappy_decode((const uint8_t *)to, size, &in->block);
+  weft__text_finish(&packed);
+  if (err) weft__status_update(&in->failed, err);
+  return in->failed.code == WEFT_OK;
+}
+
+static void snappy_some(input *in) {
+  while (in->block_at == in->block.size)
+    if (!snappy_block(in)) return;
+  in->have = in->block.size - in->block_at < BUFFER ? in->block.size - in->block_at : BUFFER;
+  memcpy(in->plain, in->block.data + in->block_at, in->have);
+  in->block_at += in->have;
+}
+
 /* Makes plain[at..have) nonempty.  Returns false at the end of the input. */
 static bool input_refill(input *in) {
   if (in->at < in->have) return true;
   in->at = in->have = 0;
   if (in->failed.code != WEFT_OK) return false;
+  if (in->snappy) {
+    snappy_some(in);
+    return in->have > 0;
+  }
 #ifdef WEFT_HAVE_ZLIB
   if (in->packed) {
     inflate_some(in);
@@ -161,7 +213,7 @@ uint64_t weft__input_offset(const input *in) { return in->offset; }
 uint64_t weft__input_limit(const input *in) {
   struct stat st;
   if (fstat(in->fd, &st) != 0 || !S_ISREG(st.st_mode)) return UINT64_MAX;
-  uint64_t most = (uint64_t)st.st_size * (in->packed ? MOST_INFLATED : 1);
+  uint64_t most = (uint64_t)st.st_size * (in->packed || in->snappy ? MOST_INFLATED : 1);
   return most > in->offset ? most - in->offset : 0;
 }
 const char *weft__input_path(const input *in) { return in->path; }

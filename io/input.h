@@ -4,7 +4,13 @@
 
 #include "io/file.h"
 
-typedef enum compression { COMPRESSION_NONE, COMPRESSION_ZLIB, COMPRESSION_GZIP, COMPRESSION_GUESS } compression;
+typedef enum compression {
+  COMPRESSION_NONE,
+  COMPRESSION_ZLIB,
+  COMPRESSION_GZIP,
+  COMPRESSION_GUESS,
+  COMPRESSION_SNAPPY /* blocks, each behind its length */
+} compression;
 /* Returns the compression "ZLIB" or "GZIP"; like TensorFlow, takes anything else as none. */
 compression weft__compression_of(const char *name);
 

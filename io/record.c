@@ -3,6 +3,7 @@
  * Memory is not allocated for a length only because its checksum is correct.  The bytes are read in pieces, so a
  * record that claims more than the file has fails at the end of the file. */
 #include "io/record.h"
+#include "io/snappy.h"
 
 #include "base/alloc.h"
 #include "io/crc32c.h"
@@ -21,11 +22,11 @@ struct record_reader {
   status failed;
 };
 
-static uint32_t get32(const unsigned char *p) {
+static uint32_t record_get_uint32(const unsigned char *p) {
   return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static void put32(unsigned char *p, uint32_t v) {
+static void record_put_uint32(unsigned char *p, uint32_t v) {
   for (int i = 0; i < 4; i++) p[i] = (unsigned char)(v >> (8 * i));
 }
 
@@ -72,7 +73,8 @@ static weft_err read_body(record_reader *r, uint64_t at, uint64_t size, text *ou
   }
   WEFT_TRY(weft__input_read(r->in, crc, 4, &got));
   if (got < 4) return record_truncated(r, at);
-  if (weft__crc32c_unmask(get32(crc)) != weft__crc32c(0, out->data, out->size)) return record_corrupted(r, at + HEADER);
+  if (weft__crc32c_unmask(record_get_uint32(crc)) != weft__crc32c(0, out->data, out->size))
+    return record_corrupted(r, at + HEADER);
   return WEFT_OK;
 }
 
@@ -88,9 +90,10 @@ weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *
     *end = true;
     return WEFT_OK;
   }
-  if (err == WEFT_OK && weft__crc32c_unmask(get32(header + 8)) != weft__crc32c(0, header, 8))
+  if (err == WEFT_OK && weft__crc32c_unmask(record_get_uint32(header + 8)) != weft__crc32c(0, header, 8))
     err = record_corrupted(r, at);
-  if (err == WEFT_OK) err = read_body(r, at, get32(header) | (uint64_t)get32(header + 4) << 32, out);
+  if (err == WEFT_OK)
+    err = read_body(r, at, record_get_uint32(header) | (uint64_t)record_get_uint32(header + 4) << 32, out);
   weft__status_update(&r->failed, err);
   return err;
 }
@@ -98,10 +101,10 @@ weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *
 /* ---- writing ---- */
 
 void weft__record_frame_make(weft_record_frame *out, const void *data, size_t size) {
-  put32(out->head, (uint32_t)size);
-  put32(out->head + 4, (uint32_t)((uint64_t)size >> 32));
-  put32(out->head + 8, weft__crc32c_mask(weft__crc32c(0, out->head, 8)));
-  put32(out->tail, weft__crc32c_mask(weft__crc32c(0, data, size)));
+  record_put_uint32(out->head, (uint32_t)size);
+  record_put_uint32(out->head + 4, (uint32_t)((uint64_t)size >> 32));
+  record_put_uint32(out->head + 8, weft__crc32c_mask(weft__crc32c(0, out->head, 8)));
+  record_put_uint32(out->tail, weft__crc32c_mask(weft__crc32c(0, data, size)));
 }
 
 void weft__record_frame(text *out, const void *data, size_t size) {
@@ -120,11 +123,12 @@ struct record_writer {
 #ifdef WEFT_HAVE_ZLIB
   z_stream z;
 #endif
-  bool packed;
+  bool packed, snappy;
 };
 
 static weft_err start_deflating(record_writer *w, compression c) {
-  if (c == COMPRESSION_NONE || c == COMPRESSION_GUESS) return WEFT_OK;
+  w->snappy = c == COMPRESSION_SNAPPY;
+  if (c == COMPRESSION_NONE || c == COMPRESSION_GUESS || w->snappy) return WEFT_OK;
 #ifdef WEFT_HAVE_ZLIB
   int window = c == COMPRESSION_GZIP ? 15 + 16 : 15;
   if (deflateInit2(&w->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 9, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -152,7 +156,7 @@ weft_err weft__record_writer_create(record_writer **out, const char *path, compr
   return err;
 }
 
-static void write_all(record_writer *w, const void *data, size_t size) {
+static void record_write_all(record_writer *w, const void *data, size_t size) {
   const char *p = data;
   while (size && w->failed.code == WEFT_OK) {
     ssize_t n = write(w->fd, p, size);
@@ -169,6 +173,18 @@ static void write_all(record_writer *w, const void *data, size_t size) {
 /* Writes the buffered bytes. `last` ends the compressed stream. */
 static void record_send(record_writer *w, bool last) {
   if (w->held.failed) weft__status_update(&w->failed, weft__fail(WEFT_OOM, "%s: no memory for a record", w->path));
+  if (w->snappy && w->held.size) {
+    text block = {0};
+    weft__snappy_encode(w->held.data, w->held.size, &block);
+    const unsigned char head[] = {(unsigned char)(block.size >> 24), (unsigned char)(block.size >> 16),
+                                  (unsigned char)(block.size >> 8), (unsigned char)block.size};
+    if (block.failed) weft__status_update(&w->failed, weft__fail(WEFT_OOM, "%s: no memory for a block", w->path));
+    record_write_all(w, head, sizeof head);
+    record_write_all(w, weft__text_get(&block), block.size);
+    weft__text_finish(&block);
+    w->held.size = 0;
+    return;
+  }
 #ifdef WEFT_HAVE_ZLIB
   if (w->packed) {
     unsigned char room[16 << 10];
@@ -178,14 +194,14 @@ static void record_send(record_writer *w, bool last) {
       w->z.next_out = room;
       w->z.avail_out = sizeof room;
       deflate(&w->z, last ? Z_FINISH : Z_SYNC_FLUSH);
-      write_all(w, room, sizeof room - w->z.avail_out);
+      record_write_all(w, room, sizeof room - w->z.avail_out);
     } while (!w->z.avail_out && w->failed.code == WEFT_OK);
     w->held.size = 0;
     return;
   }
 #endif
   (void)last;
-  write_all(w, w->held.data ? w->held.data : "", w->held.size);
+  record_write_all(w, w->held.data ? w->held.data : "", w->held.size);
   w->held.size = 0;
 }
 

@@ -126,14 +126,14 @@ int64_t weft__samples_epochs(const samples *d) { return d->epochs; }
 
 /* ---- batches ---- */
 
-static int64_t row_size(const samples *d) {
+static int64_t samples_row_size(const samples *d) {
   int64_t size = 1;
   for (int i = 1; i < d->images->shape.rank; i++) size *= d->images->shape.dim[i];
   return size;
 }
 
 static weft_err make_room(const samples *d, int64_t n, weft_tensor **images, weft_tensor **labels) {
-  shape s = d->opts.keep_shape || d->opts.channels ? d->images->shape : SHAPE2(n, row_size(d));
+  shape s = d->opts.keep_shape || d->opts.channels ? d->images->shape : SHAPE2(n, samples_row_size(d));
   s.dim[0] = n;
   if (d->opts.channels && s.rank == 3) s.dim[s.rank++] = 1;
   shape l = d->opts.classes > 0 ? SHAPE2(n, d->opts.classes) : SHAPE1(n);
@@ -147,7 +147,7 @@ static weft_err make_room(const samples *d, int64_t n, weft_tensor **images, wef
 
 /* Copies image `from` to row `at` of the batch. */
 static void samples_put(const samples *d, int64_t at, int64_t from, weft_tensor *images, weft_tensor *labels) {
-  const int64_t size = row_size(d);
+  const int64_t size = samples_row_size(d);
   const uint8_t *image = TENSOR_DATA(d->images, uint8_t) + (d->first + from) * size;
   const uint8_t label = TENSOR_DATA(d->labels, uint8_t)[d->first + from];
   if (d->opts.bytes) memcpy(TENSOR_DATA(images, uint8_t) + at * size, image, (size_t)size);

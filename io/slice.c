@@ -143,7 +143,7 @@ void weft__slice_key(text *out, bytes name, const slice *s) {
 /* ---- copying ---- */
 
 static int64_t first_of(const slice *s, int i) { return s->length[i] < 0 ? 0 : s->start[i]; }
-static int64_t size_of(const slice *s, int i, const shape *full) {
+static int64_t slice_size_of(const slice *s, int i, const shape *full) {
   return s->length[i] < 0 ? full->dim[i] : s->length[i];
 }
 
@@ -151,7 +151,7 @@ bool weft__slice_meet(const slice *a, const slice *b, const shape *full, slice *
   *both = (slice){.rank = full->rank};
   for (int i = 0; i < full->rank; i++) {
     int64_t begin = first_of(a, i) > first_of(b, i) ? first_of(a, i) : first_of(b, i);
-    int64_t end_a = first_of(a, i) + size_of(a, i, full), end_b = first_of(b, i) + size_of(b, i, full);
+    int64_t end_a = first_of(a, i) + slice_size_of(a, i, full), end_b = first_of(b, i) + slice_size_of(b, i, full);
     int64_t end = end_a < end_b ? end_a : end_b;
     if (end <= begin) return false;
     both->start[i] = begin;
@@ -170,8 +170,8 @@ static weft_err copy_axis(const copier *c, int axis, char *to, const char *from)
   if (axis == c->full->rank) return weft__elements_copy(c->dtype, to, from, 1);
   size_t to_step = weft__dtype_size(c->dtype), from_step = to_step;
   for (int i = axis + 1; i < c->full->rank; i++) {
-    to_step *= (size_t)size_of(c->to, i, c->full);
-    from_step *= (size_t)size_of(c->from, i, c->full);
+    to_step *= (size_t)slice_size_of(c->to, i, c->full);
+    from_step *= (size_t)slice_size_of(c->from, i, c->full);
   }
   to += (size_t)(c->both->start[axis] - first_of(c->to, axis)) * to_step;
   from += (size_t)(c->both->start[axis] - first_of(c->from, axis)) * from_step;

@@ -47,7 +47,7 @@ void weft__slices_destroy(slices_writer *w) {
   weft__free(w);
 }
 
-static weft_err add_row(slices_writer *w, bytes key, const ProtobufCMessage *m) {
+static weft_err slices_add_row(slices_writer *w, bytes key, const ProtobufCMessage *m) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(w->row, w->room, w->n_row + 1));
   size_t size = protobuf_c_message_get_packed_size(m);
   char *k = weft__arena_strndup(&w->arena, key.data, key.size);
@@ -166,14 +166,14 @@ weft_err weft__slices_add(slices_writer *w, bytes name, const shape *full, const
     data.data = &values;
     row.data = &data;
     weft__slice_key(&key, name, s);
-    err = data.name && !key.failed ? add_row(w, (bytes){key.data, key.size}, &row.base) : WEFT_OOM;
+    err = data.name && !key.failed ? slices_add_row(w, (bytes){key.data, key.size}, &row.base) : WEFT_OOM;
   }
   weft__text_finish(&key);
   weft__arena_finish(&scratch);
   return err;
 }
 
-static int by_key(const void *a, const void *b) {
+static int slices_by_key(const void *a, const void *b) {
   return weft__bytes_compare(((const packed_row *)a)->key, ((const packed_row *)b)->key);
 }
 
@@ -186,15 +186,15 @@ static weft_err add_meta_row(slices_writer *w) {
   meta.tensor = w->meta;
   meta.versions = &version;
   row.meta = &meta;
-  return add_row(w, (bytes){"", 0}, &row.base);
+  return slices_add_row(w, (bytes){"", 0}, &row.base);
 }
 
-static weft_err write_rows(slices_writer *w, file_writer *file) {
+static weft_err slices_write_rows(slices_writer *w, file_writer *file) {
   table_writer *t = NULL;
   WEFT_TRY(weft__table_create(&t, file));
   weft_err err = WEFT_OK;
   for (int i = 0; err == WEFT_OK && i < w->n_row; i++)
-    err = i && by_key(&w->row[i - 1], &w->row[i]) == 0
+    err = i && slices_by_key(&w->row[i - 1], &w->row[i]) == 0
               ? weft__fail(WEFT_INVALID_ARGUMENT, "a slice is saved twice to %s", w->path)
               : weft__table_add(t, w->row[i].key, w->row[i].val);
   if (err == WEFT_OK) err = weft__table_finish(t);
@@ -205,10 +205,10 @@ static weft_err write_rows(slices_writer *w, file_writer *file) {
 weft_err weft__slices_finish(slices_writer *w) {
   file_writer *file = NULL;
   WEFT_TRY(add_meta_row(w));
-  qsort(w->row, (size_t)w->n_row, sizeof *w->row, by_key);
+  qsort(w->row, (size_t)w->n_row, sizeof *w->row, slices_by_key);
   char *dir = weft__file_dir(w->path);
   weft_err err = dir ? weft__writer_create(&file, w->path) : WEFT_OOM;
-  if (err == WEFT_OK) err = write_rows(w, file);
+  if (err == WEFT_OK) err = slices_write_rows(w, file);
   if (err == WEFT_OK) err = weft__writer_sync(file);
   if (err == WEFT_OK) err = weft__writer_place(file);
   if (err == WEFT_OK) err = weft__dir_sync(dir);

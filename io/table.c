@@ -45,7 +45,7 @@ static uint32_t get_fixed32(const void *from) {
   return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static void put_varint(text *t, uint64_t v) {
+static void table_put_varint(text *t, uint64_t v) {
   unsigned char b[10];
   weft__text_add(t, (const char *)b, weft__varint_put(b, v));
 }
@@ -83,9 +83,9 @@ static void block_add(block_writer *b, bytes key, bytes val) {
     while (shared < key.size && shared < b->last_key.size && key.data[shared] == b->last_key.data[shared]) shared++;
   }
   b->since++;
-  put_varint(&b->body, shared);
-  put_varint(&b->body, key.size - shared);
-  put_varint(&b->body, val.size);
+  table_put_varint(&b->body, shared);
+  table_put_varint(&b->body, key.size - shared);
+  table_put_varint(&b->body, val.size);
   weft__text_add(&b->body, key.data + shared, key.size - shared);
   weft__text_add(&b->body, val.data, val.size);
   text_set(&b->last_key, key);

@@ -14,10 +14,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/fast/fast.h"
+#include "net/process.h"
 #include "net/transport.h"
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { REQUEST_INTERVAL_MS = 200, REQUEST_TIMEOUT_MS = 10000 };
 
@@ -96,7 +96,7 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
   pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_init(&c->clients_lock, NULL);
   c->address = weft__strdup(address);
-  c->pid = getpid();
+  c->pid = weft__process_id();
   c->wants_fast = opts && opts->fast;
   weft_err err =
       c->address ? weft__grpc_connection_create(&c->grpc, address, opts ? opts : &(channel_opts){0}) : WEFT_OOM;
@@ -110,7 +110,7 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
 }
 
 void weft__channel_destroy(channel *c) {
-  if (!c || c->pid != getpid()) return;
+  if (!c || c->pid != weft__process_id()) return;
   if (c->grpc) c->grpc->ops->destroy(c->grpc); /* first: no fast client is created after it */
   for (int i = 0; i < c->n_client; i++) weft__fast_client_destroy(c->clients[i]);
   if (c->loops) weft__transport_release_loops(c->loops);
@@ -128,7 +128,7 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
   static const call_opts none = {0};
   fast_client *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
   if (!opts) opts = &none;
-  if (c->pid != getpid()) {
+  if (c->pid != weft__process_id()) {
     message response = {0};
     weft__message_finish(request);
     fn(arg,
@@ -136,7 +136,7 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
            WEFT_FAILED_PRECONDITION,
            "%s to %s: the connection belongs to process %d, from which this process (%d) was forked; fork before "
            "the first session of a cluster is opened",
-           method, c->address, (int)c->pid, (int)getpid()),
+           method, c->address, (int)c->pid, weft__process_id()),
        &response);
     return;
   }
@@ -147,5 +147,5 @@ void weft__channel_call(channel *c, const char *method, message *request, const 
 
 void weft__channel_flush(channel *c) {
   fast_client *fast = atomic_load_explicit(&c->fast, memory_order_acquire);
-  if (fast && c->pid == getpid()) weft__fast_client_flush(fast);
+  if (fast && c->pid == weft__process_id()) weft__fast_client_flush(fast);
 }

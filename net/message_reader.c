@@ -16,13 +16,13 @@ static size_t reader_contiguous(message_reader *r, const uint8_t **data) {
   return at->size - r->offset < r->left ? at->size - r->offset : r->left;
 }
 
-static void reader_advance(message_reader *r, size_t n) { r->offset += n, r->left -= n; }
+static void message_reader_advance(message_reader *r, size_t n) { r->offset += n, r->left -= n; }
 
 bool weft__message_reader_varint(message_reader *r, uint64_t *v) {
   const uint8_t *data;
   *v = 0;
   for (int shift = 0; shift < 64 && reader_contiguous(r, &data) > 0; shift += 7) {
-    reader_advance(r, 1);
+    message_reader_advance(r, 1);
     *v |= (uint64_t)(*data & 0x7f) << shift;
     if (*data < 0x80) return true;
   }
@@ -42,7 +42,7 @@ void weft__message_reader_bytes(message_reader *r, uint8_t *to, size_t size) {
     size_t n = reader_contiguous(r, &data);
     if (n > size) n = size;
     memcpy(to, data, n);
-    reader_advance(r, n);
+    message_reader_advance(r, n);
     to += n, size -= n;
   }
 }
@@ -58,7 +58,7 @@ void weft__message_reader_skip(message_reader *r, size_t size) {
   for (size_t n; size > 0; size -= n) {
     n = reader_contiguous(r, &data);
     if (n > size) n = size;
-    reader_advance(r, n);
+    message_reader_advance(r, n);
   }
 }
 
@@ -110,7 +110,7 @@ static weft_err reader_get_content(message_reader *r, weft_tensor **out, weft_dt
   const uint8_t *data = NULL;
   piece *at = size > 0 && reader_contiguous(r, &data) ? (piece *)(uintptr_t)weft__message_piece(r->m, r->piece) : NULL;
   if (at && at->release && at->size == size && r->offset == 0 && (uintptr_t)data % WEFT_ALIGN == 0) {
-    reader_advance(r, size);
+    message_reader_advance(r, size);
     return tensor_adopt_piece(out, dtype, s, at, r->m->shared);
   }
   WEFT_TRY(weft__tensor_create(out, dtype, s));

@@ -5,9 +5,9 @@
  *
  * Lock: `lock` over the whole object.  Waking a poller under it keeps the group from being destroyed meanwhile. */
 #include "net/transport.h"
+#include "net/process.h"
 #include "net/rpc.h"
 #include <pthread.h>
-#include <unistd.h>
 
 static struct transport {
   pthread_mutex_t lock; /* guards what follows */
@@ -21,10 +21,10 @@ weft_err weft__transport_retain_loops(loop_group **out) {
   *out = NULL;
   pthread_mutex_lock(&transport.lock);
   if (transport.users == 0) {
-    transport.pid = getpid();
+    transport.pid = weft__process_id();
     err = weft__loop_group_create(&transport.loops);
   }
-  if (!err && transport.pid != getpid())
+  if (!err && transport.pid != weft__process_id())
     err = weft__fail(WEFT_FAILED_PRECONDITION, "The network was started before this process was forked");
   if (!err) {
     transport.users++;
@@ -42,11 +42,11 @@ void weft__transport_release_loops(loop_group *g) {
   if (last) weft__loop_group_destroy(g);
 }
 
-/* The loops with one more user, if they run in this process; else NULL. */
+/* Retains the loops for one more user, and returns them; NULL if they do not run in this process. */
 static loop_group *transport_retain_running(void) {
   loop_group *loops = NULL;
   pthread_mutex_lock(&transport.lock);
-  if (transport.users > 0 && transport.pid == getpid()) {
+  if (transport.users > 0 && transport.pid == weft__process_id()) {
     transport.users++;
     loops = transport.loops;
   }

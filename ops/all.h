@@ -8,6 +8,8 @@
 const op *const *weft__ops_all(void);
 /* Returns the stems of those files, in the same order: "softmax" for ops/nn/softmax.c. */
 const char *const *weft__ops_stems(void);
+/* Returns the paths of those files from the root of the source tree, in the same order: "ops/nn/softmax.c". */
+const char *const *weft__ops_files(void);
 /* Stores the table of all ops.  It is created once per process and never changed.  Returns RESOURCE_EXHAUSTED or the
  * error of weft__op_table_create. */
 weft_err weft__ops_table(const op_table **out);

@@ -8,10 +8,10 @@ static struct {
   status failed;
 } all = {.once = PTHREAD_ONCE_INIT};
 
-static void make_table(void) { weft__status_update(&all.failed, weft__op_table_create(&all.table, weft__ops_all())); }
+static void table_make(void) { weft__status_update(&all.failed, weft__op_table_create(&all.table, weft__ops_all())); }
 
 weft_err weft__ops_table(const op_table **out) {
-  pthread_once(&all.once, make_table);
+  pthread_once(&all.once, table_make);
   *out = all.table;
   return weft__status_raise(&all.failed);
 }

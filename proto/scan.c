@@ -20,7 +20,7 @@ static weft_err scan_refuse(const scan *s, const uint8_t *at, const char *what) 
   return weft__fail(WEFT_INVALID_ARGUMENT, "%s: %s at byte %zu", s->name, what, (size_t)(at - s->start));
 }
 
-static weft_err read_varint(const scan *s, const uint8_t **at, const uint8_t *end, uint64_t *out) {
+static weft_err scan_read_varint(const scan *s, const uint8_t **at, const uint8_t *end, uint64_t *out) {
   const uint8_t *begin = *at;
   uint64_t value = 0;
   for (int shift = 0; shift < 70; shift += 7) {
@@ -40,7 +40,7 @@ static weft_err scan_charge(scan *s, const uint8_t *at, size_t cost) {
   return s->cost > s->budget ? scan_refuse(s, at, "unpacking would take too much memory for its size") : WEFT_OK;
 }
 
-/* How many bytes an element of the field takes in memory, for the bytes it has on the wire. */
+/* Returns how many bytes an element of the field takes in memory, from the bytes that it has on the wire. */
 static size_t element_cost(const ProtobufCFieldDescriptor *f, uint64_t length) {
   if (!f) return sizeof(ProtobufCMessageUnknownField) + HEAP_OVERHEAD + (size_t)length;
   switch (f->type) {
@@ -59,7 +59,7 @@ static weft_err scan_length(scan *s, const ProtobufCFieldDescriptor *f, const ui
                             int depth) {
   const uint8_t *begin = *at;
   uint64_t length = 0;
-  WEFT_TRY(read_varint(s, at, end, &length));
+  WEFT_TRY(scan_read_varint(s, at, end, &length));
   if (length > (uint64_t)(end - *at)) return scan_refuse(s, begin, "a length runs past its message");
   WEFT_TRY(scan_charge(s, begin, element_cost(f, length)));
   const uint8_t *inside = *at;
@@ -78,14 +78,14 @@ static weft_err scan_field(scan *s, const ProtobufCMessageDescriptor *d, const u
                            int depth) {
   const uint8_t *begin = *at;
   uint64_t tag = 0, ignored;
-  WEFT_TRY(read_varint(s, at, end, &tag));
+  WEFT_TRY(scan_read_varint(s, at, end, &tag));
   if (tag >> 3 == 0 || tag > UINT32_MAX) return scan_refuse(s, begin, "a field has a bad number");
   const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
   unsigned wire = (unsigned)tag & 7;
   if (wire == LENGTH) return scan_length(s, f, at, end, depth);
   WEFT_TRY(scan_charge(s, begin, f ? 8 : element_cost(NULL, 8)));
   switch (wire) {
-  case VARINT: return read_varint(s, at, end, &ignored);
+  case VARINT: return scan_read_varint(s, at, end, &ignored);
   case FIXED64: return skip_fixed(s, at, end, 8);
   case FIXED32: return skip_fixed(s, at, end, 4);
   default: return scan_refuse(s, begin, "a field has a bad wire type");

@@ -79,7 +79,7 @@ static void print_field(printer *p, const ProtobufCFieldDescriptor *f, const voi
   weft__text_puts(p->out, "}");
 }
 
-static size_t size_of(const ProtobufCFieldDescriptor *f) {
+static size_t text_size_of(const ProtobufCFieldDescriptor *f) {
   switch (f->type) {
   case PROTOBUF_C_TYPE_INT64:
   case PROTOBUF_C_TYPE_SINT64:
@@ -97,13 +97,13 @@ static size_t size_of(const ProtobufCFieldDescriptor *f) {
 
 /* Returns true if a field that is not repeated is set.  A member of a oneof has its own mark; others are set if not
  * zero. */
-static bool is_set(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, const void *at) {
+static bool text_is_set(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, const void *at) {
   static const uint8_t zero[sizeof(ProtobufCBinaryData)];
   if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
     return *(const uint32_t *)((const char *)m + f->quantifier_offset) == f->id;
   if (f->type == PROTOBUF_C_TYPE_STRING) return *(const char *const *)at && **(const char *const *)at;
   if (f->type == PROTOBUF_C_TYPE_BYTES) return ((const ProtobufCBinaryData *)at)->len > 0;
-  return memcmp(at, zero, size_of(f)) != 0;
+  return memcmp(at, zero, text_size_of(f)) != 0;
 }
 
 static void print_message(printer *p, const ProtobufCMessage *m) {
@@ -111,12 +111,12 @@ static void print_message(printer *p, const ProtobufCMessage *m) {
     const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
     const char *at = (const char *)m + f->offset;
     if (f->label != PROTOBUF_C_LABEL_REPEATED) {
-      if (is_set(m, f, at)) print_field(p, f, at);
+      if (text_is_set(m, f, at)) print_field(p, f, at);
       continue;
     }
     size_t n = *(const size_t *)(const void *)((const char *)m + f->quantifier_offset);
     const char *list = *(const char *const *)(const void *)at;
-    for (size_t j = 0; j < n; j++) print_field(p, f, list + j * size_of(f));
+    for (size_t j = 0; j < n; j++) print_field(p, f, list + j * text_size_of(f));
   }
 }
 

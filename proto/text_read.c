@@ -27,7 +27,7 @@ static weft_err text_refuse(const reader *r, const char *what) {
 
 /* ---- tokens ---- */
 
-/* The next character that means something; 0 at the end. */
+/* Returns the next character after spaces and comments; 0 at the end. */
 static char text_peek(reader *r) {
   for (; r->at < r->end; r->at++) {
     if (*r->at == '#')
@@ -105,13 +105,13 @@ static weft_err read_string(reader *r, text *out) {
 
 /* ---- bytes ---- */
 
-static void put_varint(text *out, uint64_t v) {
+static void text_read_put_varint(text *out, uint64_t v) {
   for (; v >= 0x80; v >>= 7) weft__text_add(out, &(char){(char)(v | 0x80)}, 1);
   weft__text_add(out, &(char){(char)v}, 1);
 }
 
 static void put_tag(text *out, const ProtobufCFieldDescriptor *f, int wire) {
-  put_varint(out, (uint64_t)f->id << 3 | (unsigned)wire);
+  text_read_put_varint(out, (uint64_t)f->id << 3 | (unsigned)wire);
 }
 
 static void put_fixed(text *out, uint64_t bits, int bytes) {
@@ -120,14 +120,14 @@ static void put_fixed(text *out, uint64_t bits, int bytes) {
 
 static void put_bytes(text *out, const ProtobufCFieldDescriptor *f, const text *data) {
   put_tag(out, f, LENGTH);
-  put_varint(out, data->size);
+  text_read_put_varint(out, data->size);
   weft__text_add(out, weft__text_get(data), data->size);
   out->failed |= data->failed;
 }
 
 /* ---- values ---- */
 
-static weft_err put_float(reader *r, text *out, const ProtobufCFieldDescriptor *f, const char *word) {
+static weft_err text_read_put_float(reader *r, text *out, const ProtobufCFieldDescriptor *f, const char *word) {
   char *end;
   const double value = strtod(word, &end);
   if (end == word || (*end && strcmp(end, "f") != 0)) return text_refuse(r, "no number where one belongs");
@@ -168,8 +168,8 @@ static weft_err put_whole(reader *r, text *out, const ProtobufCFieldDescriptor *
   case PROTOBUF_C_TYPE_SFIXED64:
   case PROTOBUF_C_TYPE_FIXED64: put_tag(out, f, FIXED64), put_fixed(out, value, 8); break;
   case PROTOBUF_C_TYPE_SINT32:
-  case PROTOBUF_C_TYPE_SINT64: put_tag(out, f, VARINT), put_varint(out, value << 1 ^ -(value >> 63)); break;
-  default: put_tag(out, f, VARINT), put_varint(out, value);
+  case PROTOBUF_C_TYPE_SINT64: put_tag(out, f, VARINT), text_read_put_varint(out, value << 1 ^ -(value >> 63)); break;
+  default: put_tag(out, f, VARINT), text_read_put_varint(out, value);
   }
   return WEFT_OK;
 }
@@ -186,7 +186,7 @@ static weft_err put_message(reader *r, text *out, const ProtobufCFieldDescriptor
   return err;
 }
 
-static weft_err put_string(reader *r, text *out, const ProtobufCFieldDescriptor *f) {
+static weft_err text_read_put_string(reader *r, text *out, const ProtobufCFieldDescriptor *f) {
   text value = {0};
   weft_err err = read_string(r, &value);
   if (!err && f) put_bytes(out, f, &value);
@@ -200,15 +200,15 @@ static weft_err put_value(reader *r, text *out, const ProtobufCFieldDescriptor *
   name word;
   if (f ? f->type == PROTOBUF_C_TYPE_MESSAGE : c == '{' || c == '<') return put_message(r, out, f);
   if (f ? f->type == PROTOBUF_C_TYPE_STRING || f->type == PROTOBUF_C_TYPE_BYTES : c == '"' || c == '\'')
-    return put_string(r, out, f);
+    return text_read_put_string(r, out, f);
   WEFT_TRY(read_word(r, word));
   if (!f) return WEFT_OK;
-  return f->type == PROTOBUF_C_TYPE_FLOAT || f->type == PROTOBUF_C_TYPE_DOUBLE ? put_float(r, out, f, word)
+  return f->type == PROTOBUF_C_TYPE_FLOAT || f->type == PROTOBUF_C_TYPE_DOUBLE ? text_read_put_float(r, out, f, word)
                                                                                : put_whole(r, out, f, word);
 }
 
 /* name: value, name { ... }, name: [value, ...] */
-static weft_err read_field(reader *r, text *out, const ProtobufCMessageDescriptor *d) {
+static weft_err text_read_field(reader *r, text *out, const ProtobufCMessageDescriptor *d) {
   name field;
   if (text_peek(r) == '[') return text_refuse(r, "an extension, which is not read");
   WEFT_TRY(read_word(r, field));
@@ -229,7 +229,7 @@ static weft_err read_fields(reader *r, text *out, const ProtobufCMessageDescript
       if (!closing && r->at == r->end) break;
       return text_refuse(r, "it breaks off");
     }
-    WEFT_TRY(read_field(r, out, d));
+    WEFT_TRY(text_read_field(r, out, d));
     if (!text_took(r, ',')) text_took(r, ';');
   }
   r->depth--;

@@ -1,11 +1,12 @@
 /* barrier.c - a map of incomplete tuples, and a priority queue of ready ones.
  *
- * `lock` guards the map and the flags.  A tuple that becomes complete leaves the map under the lock and enters
- * the queue without it, since the queue completes takes.  `moving` counts the tuples in between: the queue is closed only
+ * `lock` guards the map and the flags.  A tuple that becomes complete leaves the map under the lock and enters the
+ * queue without it, since the queue completes takes.  `moving` counts the tuples in between: the queue is closed only
  * when none can come any more. */
 #include "state/barrier.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -67,10 +68,11 @@ static void queue_ended(void *arg, weft_err err, element *const *got, int64_t n)
   (void)arg, (void)err, (void)got, (void)n;
 }
 
-/* The barrier has left the table: takes that wait would wait for ever. */
+/* Called when the barrier leaves the table of resources.  Ends the waiting takes, which nothing would serve any more.
+ */
 static void barrier_dropped(resource *r) { weft__queue_close(((barrier *)r)->ready, true, NULL, queue_ended, NULL); }
 
-static weft_err make_queue(barrier *b, const barrier_spec *spec) {
+static weft_err barrier_make_queue(barrier *b, const barrier_spec *spec) {
   const size_t n = (size_t)spec->n + FIRST_VALUE;
   b->types = weft__alloc_zero(n, sizeof *b->types);
   b->shapes = weft__alloc_zero(n, sizeof *b->shapes);
@@ -99,7 +101,7 @@ weft_err weft__barrier_create(barrier **out, const barrier_spec *spec, const cha
   b->base.dropped = barrier_dropped;
   b->next_index = INT64_MIN;
   pthread_mutex_init(&b->lock, NULL);
-  const weft_err err = (b->name = weft__strdup(name)) ? make_queue(b, spec) : WEFT_OOM;
+  const weft_err err = (b->name = weft__strdup(name)) ? barrier_make_queue(b, spec) : WEFT_OOM;
   if (err)
     barrier_destroy(&b->base.base);
   else
@@ -117,8 +119,9 @@ static char *hex_of(const str *key) {
   return weft__text_take(&t);
 }
 
-/* The tuple of a key, made if it is new; the lock is held. */
+/* Finds the tuple of a key, or makes it, and then sets *any_new.  The lock is held. */
 static weft_err tuple_of(barrier *b, const str *key, const char *hex, bool *any_new, barrier_tuple **out) {
+  WEFT_ASSERT(weft__lock_is_held(&b->lock));
   *out = weft__map_get(&b->incomplete, hex);
   if (*out) return WEFT_OK;
   if (b->closed)
@@ -138,7 +141,7 @@ static weft_err tuple_of(barrier *b, const str *key, const char *hex, bool *any_
   return WEFT_OK;
 }
 
-/* Row `at` of the values as a tensor of its own. */
+/* Copies row `at` of the values into a new tensor. */
 static weft_err copy_row(const weft_tensor *values, int64_t at, const shape *s, weft_tensor *out) {
   const int64_t count = weft__shape_count(s);
   WEFT_TRY(weft__tensor_init(out, values->dtype, s));
@@ -156,6 +159,7 @@ static weft_err insert_one(barrier *b, int i, const str *key, const weft_tensor 
     err = weft__fail(WEFT_INVALID_ARGUMENT, "Key %.*s already has a value for component %d in barrier %s",
                      weft__int_sat(key->size > 100 ? 100 : key->size), key->size ? key->data : "", i, b->name);
   if (!err) err = copy_row(values, at, &b->spec.shapes[i], &u->part[i]);
+  WEFT_ASSERT(err || u->have < b->spec.n); /* a complete tuple is not in the map */
   if (!err && ++u->have == b->spec.n) {
     weft__map_remove(&b->incomplete, hex);
     **last = u;
@@ -208,6 +212,7 @@ static weft_err enqueue_tuple(barrier *b, barrier_tuple *u) {
 static void close_if_done(barrier *b, int64_t moved) {
   pthread_mutex_lock(&b->lock);
   b->moving -= moved;
+  WEFT_ASSERT(b->moving >= 0);
   const bool close = b->closed && !b->moving && !b->incomplete.count && !b->queue_closed;
   b->queue_closed |= close;
   pthread_mutex_unlock(&b->lock);

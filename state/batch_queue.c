@@ -1,7 +1,12 @@
-/* batch_queue.c - batches that form while concurrent steps arrive. */
+/* batch_queue.c - joins the rows of concurrent steps to batches.
+ *
+ * The first task of a batch leads it: its thread waits until the batch is full or its time is over, runs the function,
+ * and wakes the threads of the other tasks, which wait for `done`.  `lock` guards the queue and its batches, but the
+ * function runs without it.  The last thread that leaves a batch frees it. */
 #include "state/batch_queue.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/text.h"
@@ -120,6 +125,7 @@ static bool task_fits(const batch *b, const batch_task *t) {
 /* ---- forming batches; the lock is held ---- */
 
 static void batch_close(batch_queue *q, batch *b) {
+  WEFT_ASSERT(weft__lock_is_held(&q->lock) && !b->closed);
   b->closed = true;
   if (q->open == b) q->open = NULL;
   pthread_cond_broadcast(&q->changed);
@@ -140,6 +146,7 @@ static weft_err batch_add(batch_queue *q, batch_task *t, batch **out) {
     q->open = b;
     q->waiting++;
   }
+  WEFT_ASSERT(!b->closed && !b->done);
   if (b->last)
     b->last->next = t;
   else
@@ -159,6 +166,7 @@ static int64_t batch_padded(const batch *b) {
   return b->rows;
 }
 
+/* Forms and runs a batch on the thread of its first task.  The lock is held, except while the function runs. */
 static void batch_lead(batch_queue *q, batch *b, batch_fn *fn) {
   const step *st = b->first->k->step;
   const int64_t end = weft__clock_now_ns() + q->timeout_ns, slice = WEFT_WAIT_SLICE_MS * NS_PER_MS;
@@ -171,6 +179,7 @@ static void batch_lead(batch_queue *q, batch *b, batch_fn *fn) {
   while (q->running >= q->threads) pthread_cond_wait(&q->changed, &q->lock);
   q->running++;
   q->waiting--;
+  WEFT_ASSERT(q->running <= q->threads && q->waiting >= 0);
   b->padded = batch_padded(b);
   pthread_mutex_unlock(&q->lock);
   const weft_err err = fn(b);
@@ -199,6 +208,7 @@ weft_err weft__batch_queue_run(batch_queue *q, batch_task *t, batch_fn *fn) {
     if (b->first == t) batch_lead(q, b, fn);
     while (!b->done) pthread_cond_wait(&q->changed, &q->lock);
     err = weft__status_raise(&b->why);
+    WEFT_ASSERT(b->users > 0);
     if (--b->users == 0) {
       weft__status_finish(&b->why);
       weft__free(b);
@@ -211,11 +221,11 @@ weft_err weft__batch_queue_run(batch_queue *q, batch_task *t, batch_fn *fn) {
 
 /* ---- rows ---- */
 
-static int64_t row_size(const weft_tensor *t) { return weft__shape_product(&t->shape, 1, t->shape.rank); }
+static int64_t batch_queue_row_size(const weft_tensor *t) { return weft__shape_product(&t->shape, 1, t->shape.rank); }
 
 static weft_err rows_copy(const weft_tensor *from, int64_t begin, int64_t n, weft_tensor *to, int64_t at) {
   const size_t size = weft__dtype_size(from->dtype);
-  const int64_t row = row_size(from);
+  const int64_t row = batch_queue_row_size(from);
   return weft__elements_copy(from->dtype, (char *)to->data + (size_t)(at * row) * size,
                              (const char *)from->data + (size_t)(begin * row) * size, n * row);
 }

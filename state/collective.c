@@ -18,27 +18,27 @@
   "Collective ops is aborted by: %s\nThe error could be from a previous operation. Restart your program to reset."
 enum { GROUP_MAX = 1 << 16, ENTRIES_MAX = 1 << 20 };
 
-typedef struct forming { /* a group that is not complete */
+typedef struct forming_group { /* a group that is not complete */
   int size;
   int n;
   collective_member *member;
   collective_group *group; /* set when it is complete; a reference */
   wait_queue waiting;
-} forming;
+} forming_group;
 
 typedef struct instance {
   int type, size, n_joined, source;
   weft_dtype dtype;
   shape shape;
   bool complete;
-  bool *joined; /* by rank; of a task that asks the leader: the leader has answered this member */
+  bool *joined; /* by rank; in a task that is not the leader: the leader has answered the request of this member */
   wait_queue waiting;
 } instance;
 
 struct collectives {
   resource base;
   pthread_mutex_t lock;
-  map groups;    /* "KEY" -> forming */
+  map groups;    /* "KEY" -> forming_group */
   map instances; /* "GROUP:INSTANCE" -> instance */
   map steps;     /* "GRAPH_KEY" -> next id */
   bool has_remote;
@@ -49,7 +49,7 @@ struct collectives {
 typedef struct group_request {
   waiter base;
   collectives *table;
-  forming *at;
+  forming_group *at;
   collective_group_fn *fn;
   void *arg;
   status result;
@@ -157,7 +157,7 @@ int weft__collective_rank(const collective_group *g, const char *name) {
 
 /* ---- the table ---- */
 
-static void forming_destroy(forming *f) {
+static void forming_group_destroy(forming_group *f) {
   members_destroy(f->member, f->n);
   weft__collective_group_release(f->group);
   weft__free(f);
@@ -167,7 +167,7 @@ static void collectives_destroy(object *o) {
   collectives *c = (collectives *)o;
   weft__timers_destroy(c->timers);
   for (int i = 0; i < c->groups.used; i++)
-    if (c->groups.entries[i].key) forming_destroy(c->groups.entries[i].value);
+    if (c->groups.entries[i].key) forming_group_destroy(c->groups.entries[i].value);
   for (int i = 0; i < c->instances.used; i++) {
     instance *n = c->instances.entries[i].value;
     if (n) weft__free(n->joined);
@@ -266,14 +266,14 @@ static void group_canceled(void *arg) {
 }
 
 /* Finds the entry of a group or adds it.  The lock is held. */
-static weft_err forming_get(collectives *c, const collective_join *j, forming **out) {
+static weft_err forming_group_get(collectives *c, const collective_join *j, forming_group **out) {
   WEFT_ASSERT(weft__lock_is_held(&c->lock));
   char key[32];
   snprintf(key, sizeof key, "%d", j->group_key);
   if ((*out = weft__map_get(&c->groups, key))) return WEFT_OK;
   if (c->groups.count >= ENTRIES_MAX)
     return weft__fail(WEFT_RESOURCE_EXHAUSTED, "There are %d groups of collective ops already", c->groups.count);
-  forming *f = weft__alloc_zero(1, sizeof *f);
+  forming_group *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
   f->size = j->group_size;
   weft__wait_queue_init(&f->waiting);
@@ -283,7 +283,7 @@ static weft_err forming_get(collectives *c, const collective_join *j, forming **
   return err;
 }
 
-static weft_err check_size(const forming *f, const collective_join *j) {
+static weft_err collective_check_size(const forming_group *f, const collective_join *j) {
   if (f->size == j->group_size) return WEFT_OK;
   char *what = weft__sprintf("Device %s is joining a group with size%d, but that group has size %d (group_key=%d)",
                              j->member.device, j->group_size, f->size, j->group_key);
@@ -293,7 +293,7 @@ static weft_err check_size(const forming *f, const collective_join *j) {
 }
 
 /* Adds a member; completes the group with the last one.  The lock is held. */
-static weft_err forming_add(forming *f, const collective_join *j, wait_queue *done) {
+static weft_err forming_group_add(forming_group *f, const collective_join *j, wait_queue *done) {
   for (int i = 0; i < f->n; i++)
     if (strcmp(f->member[i].device, j->member.device) == 0) return WEFT_OK;
   collective_member *more = weft__realloc(f->member, sizeof *more * (size_t)(f->n + 1));
@@ -313,7 +313,7 @@ static weft_err forming_add(forming *f, const collective_join *j, wait_queue *do
   return WEFT_OK;
 }
 
-/* The leader has answered. */
+/* Called when the leader has answered a request for a group. */
 static void group_answered(void *arg, weft_err err, collective_group *g) {
   group_request *r = arg;
   collectives *c = r->table;
@@ -329,7 +329,7 @@ static void group_answered(void *arg, weft_err err, collective_group *g) {
   group_complete(r);
 }
 
-static group_request *group_request_create(collectives *c, forming *f, collective_group_fn *fn, void *arg) {
+static group_request *group_request_create(collectives *c, forming_group *f, collective_group_fn *fn, void *arg) {
   group_request *r = weft__alloc_zero(1, sizeof *r);
   if (!r) return NULL;
   *r = (group_request){.table = c, .at = f, .fn = fn, .arg = arg};
@@ -344,7 +344,7 @@ static void group_join_here(group_request *r, const collective_join *j, cancel *
   weft_err err = weft__waiter_start(&r->base, token, group_canceled);
   if (err) r->base.cancel = NULL;
   pthread_mutex_lock(&c->lock);
-  if (!err && !r->at->group) err = forming_add(r->at, j, &done);
+  if (!err && !r->at->group) err = forming_group_add(r->at, j, &done);
   const bool listed = !err && !r->at->group && weft__wait_queue_enter(&r->at->waiting, &r->base);
   const bool complete = r->at->group != NULL;
   pthread_mutex_unlock(&c->lock);
@@ -358,10 +358,10 @@ static void group_join_here(group_request *r, const collective_join *j, cancel *
 
 static void group_join(collectives *c, const collective_join *j, bool for_leader, cancel *token,
                        collective_group_fn *fn, void *arg) {
-  forming *f = NULL;
+  forming_group *f = NULL;
   pthread_mutex_lock(&c->lock);
-  weft_err err = forming_get(c, j, &f);
-  if (!err) err = check_size(f, j);
+  weft_err err = forming_group_get(c, j, &f);
+  if (!err) err = collective_check_size(f, j);
   collective_group *known = err ? NULL : f->group;
   const bool ask = !err && !known && c->has_remote && !for_leader;
   const collective_remote remote = c->remote;
@@ -482,8 +482,8 @@ static weft_err no_source(const instance *n, const collective_join *j) {
   return err;
 }
 
-/* Counts the member.  With the last one the instance is complete, and those that wait go to `done`, with an error if it is
- * a broadcast without a source.  The lock is held. */
+/* Counts the member.  The last one completes the instance and moves the waiting requests to `done`, with an error if
+ * the instance is a broadcast without a source.  The lock is held. */
 static weft_err instance_add(instance *n, const collective_join *j, int rank, wait_queue *done) {
   WEFT_TRY(instance_check(n, j));
   WEFT_TRY(instance_note_source(n, j, rank));
@@ -529,16 +529,16 @@ static void instance_join_here(instance_request *r, const collective_join *j, in
   }
 }
 
-typedef struct instance_ask { /* a question to the leader */
+typedef struct leader_request { /* a request to the leader for an instance */
   collectives *table;
   instance *at;
   int rank;
   collective_instance_fn *fn;
   void *arg;
-} instance_ask;
+} leader_request;
 
 static void instance_answered(void *arg, weft_err err, int source_rank) {
-  instance_ask a = *(instance_ask *)arg;
+  leader_request a = *(leader_request *)arg;
   weft__free(arg);
   if (!err) {
     pthread_mutex_lock(&a.table->lock);
@@ -550,14 +550,15 @@ static void instance_answered(void *arg, weft_err err, int source_rank) {
   weft__collectives_release(a.table);
 }
 
-static void instance_ask_leader(collectives *c, const collective_remote *remote, instance *at, const collective_join *j,
-                                int rank, cancel *token, collective_instance_fn *fn, void *arg) {
-  instance_ask *a = weft__alloc(sizeof *a);
+static void instance_request_from_leader(collectives *c, const collective_remote *remote, instance *at,
+                                         const collective_join *j, int rank, cancel *token, collective_instance_fn *fn,
+                                         void *arg) {
+  leader_request *a = weft__alloc(sizeof *a);
   if (!a) {
     fn(arg, WEFT_OOM, -1);
     return;
   }
-  *a = (instance_ask){c, at, rank, fn, arg};
+  *a = (leader_request){c, at, rank, fn, arg};
   weft__object_retain(&c->base.base);
   remote->instance(remote->arg, j, token, instance_answered, a);
 }
@@ -581,7 +582,7 @@ void weft__collective_join_instance(collectives *c, const collective_group *g, c
     return;
   }
   if (ask) {
-    instance_ask_leader(c, &remote, n, j, rank, token, fn, arg);
+    instance_request_from_leader(c, &remote, n, j, rank, token, fn, arg);
     return;
   }
   instance_request *r = weft__alloc_zero(1, sizeof *r);

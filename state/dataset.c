@@ -84,6 +84,7 @@ weft_err weft__dataset_pass_init(dataset_pass *p, const step *st) {
   pthread_mutex_init(&p->lock, NULL);
   p->memory = NULL;
   p->root = NULL;
+  p->stats = NULL;
   atomic_init(&p->asked_ns, INT64_MAX);
   p->step = (step){.cancel = &p->cancel,
                    .asked_ns = &p->asked_ns,
@@ -146,6 +147,14 @@ weft_err weft__dataset_pass_object(dataset_pass *p, const void *of, dataset_pass
   weft_err err = *out ? WEFT_OK : dataset_pass_add_object(p, of, make, out);
   pthread_mutex_unlock(&p->lock);
   return err;
+}
+
+const dataset *weft__dataset_pass_stats(dataset_pass *p, const dataset *set) {
+  pthread_mutex_lock(&p->lock);
+  const dataset *before = p->stats;
+  if (set) p->stats = set;
+  pthread_mutex_unlock(&p->lock);
+  return before;
 }
 
 void weft__dataset_pass_finish(dataset_pass *p) {

@@ -1,8 +1,8 @@
 /* dataset.h - data sets, which describe where elements come from, and iterators, which produce the elements.
  *
  * A variant tensor holds a data set, which is constant.  An iterator visits its elements once, from first to last, and
- * owns the iterators of its inputs.  An element is a fixed number of tensors, its components (`part`).  The kinds of data
- * sets are in ops/data/dataset_*.c.
+ * owns the iterators of its inputs.  An element is a fixed number of tensors, its components (`part`).  The kinds of
+ * data sets are in ops/data/dataset_*.c.
  *
  * One thread at a time may use an iterator.  `next` runs for a step: the program's step, or the step of the pass if a
  * thread of the pipeline prefetches.  A wait ends when that step is canceled, past its deadline or interrupted; the
@@ -51,6 +51,7 @@ typedef struct dataset_pass {
   const dataset *root;   /* the data set of the first iterator of the pass, which is not retained */
   pthread_mutex_t lock;  /* guards what follows */
   struct dataset_pass_entry *memory;
+  const dataset *stats; /* the data set that says where statistics go, which is not retained; NULL: nowhere */
 } dataset_pass;
 
 struct iterator {
@@ -79,16 +80,19 @@ void weft__dataset_pass_finish(dataset_pass *p);
 void weft__dataset_pass_request_begin(dataset_pass *p);
 void weft__dataset_pass_request_end(dataset_pass *p);
 bool weft__dataset_pass_is_idle(const dataset_pass *p); /* true: such a thread should exit */
-/* Finds the object of `of` (a data set or a function) in this pass, or creates it with `make`, under the lock of the pass.
- * *out is borrowed and lives as long as the pass. */
+/* Finds the object of `of` (a data set or a function) in this pass, or creates it with `make`, under the lock of the
+ * pass. *out is borrowed and lives as long as the pass. */
 typedef weft_err dataset_pass_make(const void *of, object **out);
 weft_err weft__dataset_pass_object(dataset_pass *p, const void *of, dataset_pass_make *make, object **out);
+/* Returns the data set that says where statistics go (ops/data/dataset_stats.c), or NULL.  Unless `set` is NULL, it
+ * takes that place. */
+const dataset *weft__dataset_pass_stats(dataset_pass *p, const dataset *set);
 /* The caller destroys *out.  d is retained; p must outlive the iterator. */
 weft_err weft__iterator_create(iterator **out, dataset *d, dataset_pass *p);
 void weft__iterator_destroy(
     iterator *it); /* waits for its threads; the pass was canceled if it has any; does nothing for NULL */
-/* Produces the next element, or sets *end.  Data sets use it for their inputs too, so that an endless loop ends with the
- * step.  Returns INVALID_ARGUMENT if a component does not have the declared type. */
+/* Produces the next element, or sets *end.  Data sets use it for their inputs too, so that an endless loop ends with
+ * the step.  Returns INVALID_ARGUMENT if a component does not have the declared type. */
 weft_err weft__iterator_next(iterator *it, const step *st, weft_tensor *out, bool *end);
 
 /* ---- components of an element ---- */

@@ -76,7 +76,7 @@ typedef struct row_loop {
   row_parts parts;
 } row_loop;
 
-static inline int64_t index_at(const weft_tensor *t, int64_t i) {
+static inline int64_t deferred_index_at(const weft_tensor *t, int64_t i) {
   if (t->dtype == WEFT_INT16) return TENSOR_DATA(t, int16_t)[i];
   return t->dtype == WEFT_INT64 ? TENSOR_DATA(t, int64_t)[i] : TENSOR_DATA(t, int32_t)[i];
 }
@@ -101,7 +101,7 @@ static void row_catch_up(deferred_updates *d, int64_t row) {
 /* Asks for the memory of the row that comes PREFETCH_ROWS after row i of the indices. */
 static inline void prefetch_later(const row_loop *l, int64_t i, int64_t n, int64_t part) {
   if (i + PREFETCH_ROWS >= n) return;
-  const int64_t row = index_at(l->indices, i + PREFETCH_ROWS);
+  const int64_t row = deferred_index_at(l->indices, i + PREFETCH_ROWS);
   if (!weft__row_parts_owns(l->parts, part, row)) return;
   weft__prefetch(&l->d->applied[row], sizeof *l->d->applied);
   for (int t = 0; t < DEFERRED_TABLES; t++)
@@ -113,7 +113,7 @@ static void catch_up_parts(void *arg, int64_t begin, int64_t end) {
   const int64_t n = weft__tensor_count(l->indices);
   for (int64_t part = begin; part < end; part++)
     for (int64_t i = 0; i < n; i++) {
-      const int64_t row = index_at(l->indices, i);
+      const int64_t row = deferred_index_at(l->indices, i);
       prefetch_later(l, i, n, part);
       if (weft__row_parts_owns(l->parts, part, row)) row_catch_up(l->d, row);
     }
@@ -159,13 +159,13 @@ static weft_err history_add(deferred_updates *d, const deferred_step *s, pool *p
 }
 
 /* Adds a row of updates: n numbers, or one number n times. */
-static void add_row(float *row, const float *from, int64_t stride, int64_t n) {
+static void deferred_add_row(float *row, const float *from, int64_t stride, int64_t n) {
   for (int64_t j = 0; j < n; j++) row[j] = row[j] + from[stride ? j : 0];
 }
 
 static void add_updates(float *const data[], int64_t width, int64_t row, const deferred_rows *r, int64_t i) {
-  add_row(data[DEFERRED_MEAN] + row * width, r->mean + i * r->mean_stride, r->mean_stride, width);
-  add_row(data[DEFERRED_SQUARE] + row * width, r->square + i * r->square_stride, r->square_stride, width);
+  deferred_add_row(data[DEFERRED_MEAN] + row * width, r->mean + i * r->mean_stride, r->mean_stride, width);
+  deferred_add_row(data[DEFERRED_SQUARE] + row * width, r->square + i * r->square_stride, r->square_stride, width);
 }
 
 /* The decays of a row's slots by the newest step, once. */
@@ -194,14 +194,14 @@ static void step_parts(void *arg, int64_t begin, int64_t end) {
   const int64_t n = weft__tensor_count(l->indices);
   for (int64_t part = begin; part < end; part++) {
     for (int64_t i = 0; i < n; i++) {
-      const int64_t row = index_at(l->indices, i);
+      const int64_t row = deferred_index_at(l->indices, i);
       prefetch_later(l, i, n, part);
       if (!weft__row_parts_owns(l->parts, part, row)) continue;
       row_decay(l->d, row);
       add_updates(l->d->data, l->d->width, row, l->r, i);
     }
     for (int64_t i = 0; i < n; i++) {
-      const int64_t row = index_at(l->indices, i);
+      const int64_t row = deferred_index_at(l->indices, i);
       if (weft__row_parts_owns(l->parts, part, row)) row_update(l->d, row);
     }
   }
@@ -243,11 +243,12 @@ void weft__deferred_apply_all(float *const data[DEFERRED_TABLES], int64_t rows, 
   const int64_t n = weft__tensor_count(r->indices), all = rows * width;
   weft__pool_loop(p, all, GRAIN, decay_means, &w);
   for (int64_t i = 0; i < n; i++)
-    add_row(data[DEFERRED_MEAN] + index_at(r->indices, i) * width, r->mean + i * r->mean_stride, r->mean_stride, width);
+    deferred_add_row(data[DEFERRED_MEAN] + deferred_index_at(r->indices, i) * width, r->mean + i * r->mean_stride,
+                     r->mean_stride, width);
   weft__pool_loop(p, all, GRAIN, decay_squares, &w);
   for (int64_t i = 0; i < n; i++)
-    add_row(data[DEFERRED_SQUARE] + index_at(r->indices, i) * width, r->square + i * r->square_stride, r->square_stride,
-            width);
+    deferred_add_row(data[DEFERRED_SQUARE] + deferred_index_at(r->indices, i) * width, r->square + i * r->square_stride,
+                     r->square_stride, width);
   weft__pool_loop(p, all, GRAIN, update_values, &w);
 }
 

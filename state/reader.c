@@ -1,9 +1,9 @@
 /* reader.c - serves one request at a time, without a thread of its own.
  *
  * `lock` guards the queue of waiting requests and the counters.  The request that is being served (`current`) is not in
- * that queue.  It and the open file belong to its driver, without the lock.  The driver is the thread that made the
- * request current, or, after a wait for a file name, the thread that delivered the name.  `handed` decides which of the
- * two continues. */
+ * that queue.  One thread at a time serves it, and uses it and the open file without the lock: the thread that made the
+ * request current, or, after a wait for a file name, the thread that delivered the name.  Of these two, the one that
+ * sets `arrived` last continues. */
 #include "state/reader.h"
 
 #include "base/alloc.h"
@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/cast.h"
 #include "io/confine.h"
+#include "io/lmdb.h"
 #include "io/record.h"
 #include "io/table.h"
 #include "state/wait_queue.h"
@@ -39,13 +40,14 @@ struct reader {
   int64_t started, finished, produced;
   text last_file; /* the name of the file started last: part of a saved state */
 
-  char *file; /* being read; NULL: none.  From here on, the driver owns the fields */
+  char *file; /* being read; NULL: none.  Only the thread that serves the request uses this field and those below */
   record_reader *records;
+  lmdb_reader *pairs;
   input *in;
   int64_t index; /* line or record number within the file */
   text window;   /* fixed records: bytes that were read ahead */
-  atomic_int handed;
-  bool name_came; /* name_result and file are set */
+  atomic_int arrived;
+  bool name_arrived; /* name_result and file are set */
   status name_result;
 };
 
@@ -53,9 +55,11 @@ struct reader {
 
 static void reader_close_file(reader *r) {
   weft__records_close(r->records);
+  weft__lmdb_close(r->pairs);
   weft__input_close(r->in);
   weft__free(r->file);
   r->records = NULL;
+  r->pairs = NULL;
   r->in = NULL;
   r->file = NULL;
   r->index = 0;
@@ -81,6 +85,7 @@ static weft_err reader_open_file(reader *r) {
   case READER_FIXED:
     WEFT_TRY(weft__input_open(&r->in, r->file, r->spec.compression));
     return reader_skip_bytes(r, r->spec.header_bytes);
+  case READER_LMDB: return weft__lmdb_open(&r->pairs, r->file);
   default: return WEFT_OK;
   }
 }
@@ -149,7 +154,19 @@ static weft_err reader_produce_whole(reader *r, request *q) {
   return err;
 }
 
+/* Adds the next key and value as they are in the file. */
+static weft_err reader_produce_pair(reader *r, request *q, bool *end) {
+  text key = {0}, val = {0};
+  weft_err err = weft__lmdb_next(r->pairs, &key, &val, end);
+  if (err == WEFT_OK && !*end)
+    err = request_add_pair(q, weft__text_get(&key), key.size, weft__text_get(&val), val.size);
+  weft__text_finish(&val);
+  weft__text_finish(&key);
+  return err;
+}
+
 static weft_err reader_produce_next(reader *r, request *q, bool *end) {
+  if (r->spec.kind == READER_LMDB) return reader_produce_pair(r, q, end);
   static weft_err (*const next[])(reader *, text *, uint64_t *, bool *) = {
       [READER_RECORDS] = reader_next_record, [READER_LINES] = reader_next_line, [READER_FIXED] = reader_next_fixed};
   text val = {0}, key = {0};
@@ -179,7 +196,7 @@ static weft_err reader_produce(reader *r, request *q) {
 
 /* ---- names of files ---- */
 
-static void reader_drive(reader *r);
+static void reader_serve_requests(reader *r);
 
 static weft_err reader_take_name(reader *r, element *const *got) {
   const weft_tensor *t = &got[0]->part[0];
@@ -194,8 +211,8 @@ static void reader_on_name(void *arg, weft_err err, element *const *got, int64_t
   reader *r = arg;
   (void)n;
   weft__status_update(&r->name_result, err == WEFT_OK ? reader_take_name(r, got) : err);
-  r->name_came = true;
-  if (atomic_exchange(&r->handed, 1) == 1) reader_drive(r); /* the requesting thread has left */
+  r->name_arrived = true;
+  if (atomic_exchange(&r->arrived, 1) == 1) reader_serve_requests(r); /* the requesting thread has left */
 }
 
 static weft_err reader_check_queue(const queue *names) {
@@ -208,16 +225,16 @@ static weft_err reader_check_queue(const queue *names) {
 
 /* Requests a file name.  Returns false if it is not there yet; the thread that delivers it then continues. */
 static bool reader_request_name(reader *r, request *q) {
-  atomic_store(&r->handed, 0);
+  atomic_store(&r->arrived, 0);
   weft__queue_dequeue(q->names, 1, false, q->base.cancel, reader_on_name, r);
-  return atomic_exchange(&r->handed, 1) == 1;
+  return atomic_exchange(&r->arrived, 1) == 1;
 }
 
 static weft_err reader_start_file(reader *r) {
   weft_err err = weft__status_raise(&r->name_result);
   weft__status_finish(&r->name_result);
   r->name_result = (status){0};
-  r->name_came = false;
+  r->name_arrived = false;
   if (err != WEFT_OK) return err;
   pthread_mutex_lock(&r->lock);
   r->started++;
@@ -229,7 +246,7 @@ static weft_err reader_start_file(reader *r) {
   return err;
 }
 
-/* ---- driving ---- */
+/* ---- serving requests ---- */
 
 static void request_destroy(request *q) {
   for (int64_t i = 0; i < q->n; i++) {
@@ -275,7 +292,7 @@ static bool reader_advance(reader *r) {
 /* Serves the current request; returns false if it waits for a name and another thread will continue. */
 static bool reader_serve(reader *r, request *q) {
   WEFT_ASSERT(q == r->current && q->n <= q->wanted);
-  weft_err err = r->name_came ? reader_start_file(r) : WEFT_OK;
+  weft_err err = r->name_arrived ? reader_start_file(r) : WEFT_OK;
   while (err == WEFT_OK && q->n < q->wanted) {
     if (r->file) {
       err = reader_produce(r, q);
@@ -290,7 +307,7 @@ static bool reader_serve(reader *r, request *q) {
   return true;
 }
 
-static void reader_drive(reader *r) {
+static void reader_serve_requests(reader *r) {
   weft__object_retain(&r->base.base);
   while (reader_serve(r, r->current) && reader_advance(r)) {}
   weft__object_release(&r->base.base);
@@ -331,7 +348,7 @@ static void reader_submit(reader *r, request *q, cancel *c) {
     weft__wait_queue_enter(&r->waiting, &q->base);
   pthread_mutex_unlock(&r->lock);
   if (cancelled) request_complete_cancelled(q);
-  if (mine) reader_drive(r);
+  if (mine) reader_serve_requests(r);
 }
 
 void weft__reader_read(reader *r, queue *names, int64_t n, cancel *c, reader_fn *fn, void *arg) {

@@ -1,8 +1,9 @@
 /* reader.h - readers: read files whose names come from a queue, record by record.
  *
- * A reader has at most one file open, and dequeues the next name from the queue of the request.  Requests are served one
- * after the other.  Each one ends in exactly one call of its function, on any thread, without the reader's lock, possibly
- * before the request returns.  Any thread may call these functions.  A reader is a reference-counted resource. */
+ * A reader has at most one file open, and dequeues the next name from the queue of the request.  Requests are served
+ * one after the other.  Each one ends in exactly one call of its function, on any thread, without the reader's lock,
+ * possibly before the request returns.  Any thread may call these functions.  A reader is a reference-counted resource.
+ */
 #ifndef WEFT_STATE_READER_H
 #define WEFT_STATE_READER_H
 
@@ -11,7 +12,14 @@
 
 #define READER_TYPE "reader"
 
-typedef enum reader_kind { READER_RECORDS, READER_LINES, READER_WHOLE, READER_FIXED, READER_IDENTITY } reader_kind;
+typedef enum reader_kind {
+  READER_RECORDS,
+  READER_LINES,
+  READER_WHOLE,
+  READER_FIXED,
+  READER_IDENTITY,
+  READER_LMDB
+} reader_kind;
 
 typedef struct reader_spec {
   reader_kind kind;

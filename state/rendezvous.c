@@ -91,10 +91,10 @@ static rendezvous_entry *rendezvous_unlink(rendezvous *r, rendezvous_entry **at)
 }
 
 /* Removes and returns the first value (or receiver) of this key; NULL if there is none.  The lock is held. */
-static rendezvous_entry *rendezvous_take(rendezvous *r, const char *key, bool want_value) {
+static rendezvous_entry *rendezvous_take(rendezvous *r, const char *key, uint32_t hash, bool want_value) {
   WEFT_ASSERT(weft__lock_is_held(&r->lock));
   if (r->n_waiting == 0) return NULL;
-  rendezvous_entry **at = rendezvous_find(r, key, weft__map_hash(key));
+  rendezvous_entry **at = rendezvous_find(r, key, hash);
   return *at && ((*at)->fn == NULL) == want_value ? rendezvous_unlink(r, at) : NULL;
 }
 
@@ -132,41 +132,43 @@ static void rendezvous_entry_destroy(rendezvous_entry *m) {
   weft__free(m);
 }
 
-static weft_err rendezvous_entry_create(rendezvous_entry **out, const char *key) {
+static weft_err rendezvous_entry_create(rendezvous_entry **out, const char *key, uint32_t hash) {
   size_t size = strlen(key) + 1;
   rendezvous_entry *m = weft__alloc(sizeof *m + size);
   if (!m) return WEFT_OOM;
-  *m = (rendezvous_entry){.hash = weft__map_hash(key)};
+  *m = (rendezvous_entry){.hash = hash};
   memcpy(m->key, key, size);
   *out = m;
   return WEFT_OK;
 }
 
 /* Takes the receiver that waits for this key.  If there is none, inserts m (may be NULL) for it. */
-static weft_err rendezvous_match(rendezvous *r, const char *key, rendezvous_entry *m, rendezvous_entry **receiver) {
+static weft_err rendezvous_match(rendezvous *r, const char *key, uint32_t hash, rendezvous_entry *m,
+                                 rendezvous_entry **receiver) {
   pthread_mutex_lock(&r->lock);
   weft_err err = weft__status_raise(&r->aborted);
-  if (err == WEFT_OK && !(*receiver = rendezvous_take(r, key, false)) && m) rendezvous_insert(r, m);
+  if (err == WEFT_OK && !(*receiver = rendezvous_take(r, key, hash, false)) && m) rendezvous_insert(r, m);
   pthread_mutex_unlock(&r->lock);
   return err;
 }
 
 /* Keeps a value that has no receiver yet.  It is copied, if it must be, without the lock. */
-static weft_err rendezvous_store(rendezvous *r, const char *key, const weft_tensor *t, bool dead,
+static weft_err rendezvous_store(rendezvous *r, const char *key, uint32_t hash, const weft_tensor *t, bool dead,
                                  rendezvous_entry **receiver) {
   rendezvous_entry *m;
-  WEFT_TRY(rendezvous_entry_create(&m, key));
+  WEFT_TRY(rendezvous_entry_create(&m, key, hash));
   weft_err err = t->buf ? weft__tensor_keep(&m->value, t) : WEFT_OK;
   m->dead = dead;
-  if (err == WEFT_OK) err = rendezvous_match(r, key, m, receiver);
+  if (err == WEFT_OK) err = rendezvous_match(r, key, hash, m, receiver);
   if (err != WEFT_OK || *receiver) rendezvous_entry_destroy(m);
   return err;
 }
 
 weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor *t, bool dead) {
   rendezvous_entry *receiver = NULL;
-  WEFT_TRY(rendezvous_match(r, key, NULL, &receiver));
-  if (!receiver) WEFT_TRY(rendezvous_store(r, key, t, dead, &receiver));
+  uint32_t hash = weft__map_hash(key);
+  WEFT_TRY(rendezvous_match(r, key, hash, NULL, &receiver));
+  if (!receiver) WEFT_TRY(rendezvous_store(r, key, hash, t, dead, &receiver));
   if (receiver) {
     receiver->fn(receiver->arg, WEFT_OK, t, dead);
     rendezvous_entry_destroy(receiver);
@@ -186,14 +188,15 @@ void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *ar
     r->remote.fetch(r->remote.arg, r, key, fn, arg);
     return;
   }
+  uint32_t hash = weft__map_hash(key);
   rendezvous_entry *m = NULL, *sent = NULL;
-  weft_err err = rendezvous_entry_create(&m, key);
+  weft_err err = rendezvous_entry_create(&m, key, hash);
   if (m) {
     m->fn = fn;
     m->arg = arg;
     pthread_mutex_lock(&r->lock);
     err = weft__status_raise(&r->aborted);
-    if (err == WEFT_OK && !(sent = rendezvous_take(r, key, true))) {
+    if (err == WEFT_OK && !(sent = rendezvous_take(r, key, hash, true))) {
       rendezvous_insert(r, m);
       m = NULL;
     }

@@ -4,8 +4,9 @@
  * dropped or destroyed under it: what leaves the table is released afterwards.  `generation` lets a plan cache what a
  * stateful node found, and notice without a lock or a lookup that a resource has left the table since.
  *
- * Cycle with state/variable, state/deferred: a variable is a resource, and the handles of older ops are references to a
- * variable that holds the resource's name.  A variable applies its deferred steps before it is read. */
+ * Include cycle with state/variable, state/deferred: a variable is a resource, and the handles of older ops are
+ * references to a variable that holds the resource's name.  A variable applies its deferred steps before it is read.
+ */
 #include "state/resource.h"
 
 #include "base/alloc.h"
@@ -334,7 +335,7 @@ void weft__resource_unprepare(void *state) {
   weft__free(memory);
 }
 
-static weft_err resource_ref_create(variable **out, const char *container, const char *name) {
+weft_err weft__resource_ref_create(variable **out, const char *container, const char *name) {
   weft_tensor *t = NULL;
   variable *v = NULL;
   WEFT_TRY(weft__tensor_create(&t, WEFT_STRING, &SHAPE1(2)));
@@ -364,7 +365,7 @@ static weft_err cached_resource_look_up(kernel *k, const resource_kind *kind, ca
     err = weft__resource_get(k->step->resources, container, kind->type, name, kind->make, &maker, &m->target);
   }
   if (err == WEFT_OK && node_gives_ref(k->node) && strcmp(kind->type, VARIABLE_TYPE) != 0)
-    err = resource_ref_create(&m->ref, container, name);
+    err = weft__resource_ref_create(&m->ref, container, name);
   else if (err == WEFT_OK)
     err = weft__handle_create(&m->handle, container, name, m->target);
   weft__free(container);

@@ -1,8 +1,8 @@
 /* resource.h - resources: objects that outlive a step, such as variables and queues, found by container and name.
  *
- * A device has one table, `resources`.  A resource is a reference-counted object with a type name.  As in TensorFlow, one
- * container may have two resources of the same name if their types differ.  Any thread may call these functions.  The lock
- * of the table is held while a resource is created, and never while one is dropped or destroyed. */
+ * A device has one table, `resources`.  A resource is a reference-counted object with a type name.  As in TensorFlow,
+ * one container may have two resources of the same name if their types differ.  Any thread may call these functions.
+ * The lock of the table is held while a resource is created, and never while one is dropped or destroyed. */
 #ifndef WEFT_STATE_RESOURCE_H
 #define WEFT_STATE_RESOURCE_H
 
@@ -50,12 +50,12 @@ const handle *weft__handle_of(const weft_tensor *t); /* borrowed; NULL if t has 
 /* Stores the resource of a handle tensor, borrowed.  Returns INVALID_ARGUMENT if t is empty or the type differs. */
 weft_err weft__handle_get(const weft_tensor *t, const char *type, resource **out);
 
-/* Stores the container and the name of a stateful node's resource, which the caller frees.  The name is shared_name, else
- * the node's name, or with is_private a name "_N_NODE" that is private to the session and the node. */
+/* Stores the container and the name of a stateful node's resource, which the caller frees.  The name is shared_name,
+ * else the node's name, or with is_private a name "_N_NODE" that is private to the session and the node. */
 weft_err weft__resource_name(const kernel *k, bool is_private, char **container, char **name);
 
-/* For nodes that stand for a resource (VariableV2, FIFOQueueV2, ...).  The resource is found or created in the first run
- * of a plan, cached by the plan, and looked up again only after a resource was deleted.  These are .prepare and
+/* For nodes that stand for a resource (VariableV2, FIFOQueueV2, ...).  The resource is found or created in the first
+ * run of a plan, cached by the plan, and looked up again only after a resource was deleted.  These are .prepare and
  * .unprepare of such ops. */
 weft_err weft__resource_prepare(const weft_node *node, void **state);
 void weft__resource_unprepare(void *state);
@@ -73,6 +73,8 @@ weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource *
 /* The same, and output 0 becomes the handle: a resource tensor, or for older ops a reference to the strings
  * {container, name}. */
 weft_err weft__resource_output(kernel *k, const resource_kind *kind, resource **target);
+/* Creates the handle of an older op: a variable with the strings {container, name}, which the caller releases. */
+weft_err weft__resource_ref_create(variable **out, const char *container, const char *name);
 /* The shape rule of such an op: output 0 is a handle of one of these kinds. */
 weft_err weft__resource_infer(infer *s);
 /* Stores the resource of argument i, for either kind of handle.  The caller owns a reference to *out. */

@@ -1,10 +1,12 @@
 /* staging.c - a list of tuples, and a queue of requests that wait for it to change.
  *
  * `lock`, a leaf, guards everything that changes.  After every change all waiting requests are tried in the order of
- * arrival; the thread that removes one from the queue completes it after it has released the lock (state/wait_queue.h). */
+ * arrival; the thread that removes one from the queue completes it after it has released the lock (state/wait_queue.h).
+ */
 #include "state/staging.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "state/wait_queue.h"
 #include <pthread.h>
 
@@ -15,7 +17,7 @@ typedef struct tuple {
   weft_tensor t[]; /* an empty slot: not there */
 } tuple;
 
-typedef struct asked {
+typedef struct staging_pending {
   waiter base;
   staging *s;
   staging_act act;
@@ -26,7 +28,7 @@ typedef struct asked {
   staging_fn *fn;
   void *arg;
   status result;
-} asked;
+} staging_pending;
 
 struct staging {
   resource base;
@@ -54,7 +56,7 @@ static void tuple_destroy(const staging *s, tuple *u) {
   weft__free(u);
 }
 
-static void asked_destroy(asked *a) {
+static void staging_pending_destroy(staging_pending *a) {
   for (int i = 0; a->t && i < a->n; i++) weft__tensor_clear(&a->t[i]);
   weft__status_finish(&a->result);
   weft__free(a->t);
@@ -64,7 +66,7 @@ static void asked_destroy(asked *a) {
 
 /* ---- finding tuples; the lock is held ---- */
 
-static tuple **place_of(tuple **list, int64_t key) {
+static tuple **staging_place_of(tuple **list, int64_t key) {
   while (*list && (*list)->key != key) list = &(*list)->next;
   return list;
 }
@@ -76,9 +78,9 @@ static tuple **place_for(staging *s, int64_t key) {
   return at;
 }
 
-static tuple **wanted_place(staging *s, const asked *a) {
+static tuple **wanted_place(staging *s, const staging_pending *a) {
   if (a->act == STAGING_TAKE_ANY) return &s->complete;
-  if (s->spec.kind != STAGING_FIFO) return place_of(&s->complete, a->key);
+  if (s->spec.kind != STAGING_FIFO) return staging_place_of(&s->complete, a->key);
   tuple **at = &s->complete;
   for (int64_t i = 0; *at && i < a->key; i++) at = &(*at)->next;
   return at;
@@ -98,7 +100,7 @@ static bool is_bare(const tuple *u, int n) {
   return true;
 }
 
-static weft_err check_bounds(const staging *s, const asked *a) {
+static weft_err check_bounds(const staging *s, const staging_pending *a) {
   for (int i = 0; i < a->n; i++)
     if (a->index[i] < 0 || a->index[i] >= s->spec.n)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor index '%d' out of bounds of a tuple of '%d' tensors",
@@ -107,7 +109,7 @@ static weft_err check_bounds(const staging *s, const asked *a) {
 }
 
 /* Tuples are made for spec.n tensors, which must be known by then and does not change any more. */
-static weft_err check_put(const staging *s, const asked *a, const tuple *u) {
+static weft_err check_put(const staging *s, const staging_pending *a, const tuple *u) {
   if (!s->spec.n) return weft__fail(WEFT_INVALID_ARGUMENT, "a tuple of this staging area has no tensors");
   WEFT_TRY(check_bounds(s, a));
   for (int i = 0; i < a->n; i++)
@@ -117,28 +119,28 @@ static weft_err check_put(const staging *s, const asked *a, const tuple *u) {
   return WEFT_OK;
 }
 
-/* Moves a tuple that is complete to its list; false if there is no room. */
+/* Returns true if a complete tuple of so many bytes may be added. */
 static bool room_for(const staging *s, size_t bytes) {
   if (s->spec.capacity > 0 && s->size >= s->spec.capacity) return false;
   return s->spec.memory_limit <= 0 || s->bytes + bytes <= (size_t)s->spec.memory_limit;
 }
 
-static size_t bytes_of(const weft_tensor *t, int n) {
+static size_t staging_bytes_of(const weft_tensor *t, int n) {
   size_t sum = 0;
   for (int i = 0; i < n; i++) sum += t[i].buf ? weft__tensor_bytes(&t[i]) : 0;
   return sum;
 }
 
 /* Returns true if the request completes its tuple. */
-static bool staging_completes(const staging *s, const asked *a, const tuple *u) {
+static bool staging_completes(const staging *s, const staging_pending *a, const tuple *u) {
   int have = a->n;
   for (int i = 0; u && i < s->spec.n; i++) have += u->t[i].buf != NULL;
   return have == s->spec.n;
 }
 
-static bool serve_put(staging *s, asked *a) {
-  tuple **at = s->spec.kind == STAGING_FIFO ? NULL : place_of(&s->incomplete, a->key), *u = at ? *at : NULL;
-  const size_t mine = bytes_of(a->t, a->n);
+static bool serve_put(staging *s, staging_pending *a) {
+  tuple **at = s->spec.kind == STAGING_FIFO ? NULL : staging_place_of(&s->incomplete, a->key), *u = at ? *at : NULL;
+  const size_t mine = staging_bytes_of(a->t, a->n);
   if (s->spec.memory_limit > 0 && mine > (size_t)s->spec.memory_limit) {
     weft__status_update(&a->result,
                         weft__fail(WEFT_RESOURCE_EXHAUSTED,
@@ -154,6 +156,7 @@ static bool serve_put(staging *s, asked *a) {
     weft__status_update(&a->result, err);
     return true;
   }
+  WEFT_ASSERT(weft__lock_is_held(&s->lock) && s->size >= 0 && s->waiting >= 0);
   const bool fresh = !at || !*at;
   u->key = a->key;
   u->bytes += mine;
@@ -163,7 +166,7 @@ static bool serve_put(staging *s, asked *a) {
     return true;
   }
   if (!fresh) *at = u->next, s->waiting--;
-  if (s->spec.kind != STAGING_FIFO && *place_of(&s->complete, u->key)) {
+  if (s->spec.kind != STAGING_FIFO && *staging_place_of(&s->complete, u->key)) {
     tuple_destroy(s, u); /* the first tuple of a key stays */
     return true;
   }
@@ -175,7 +178,7 @@ static bool serve_put(staging *s, asked *a) {
   return true;
 }
 
-static weft_err copy_wanted(const staging *s, const asked *a, const tuple *u) {
+static weft_err copy_wanted(const staging *s, const staging_pending *a, const tuple *u) {
   WEFT_TRY(check_bounds(s, a));
   for (int i = 0; i < a->n; i++)
     if (!u->t[a->index[i]].buf)
@@ -185,7 +188,7 @@ static weft_err copy_wanted(const staging *s, const asked *a, const tuple *u) {
   return WEFT_OK;
 }
 
-static bool serve_take(staging *s, asked *a) {
+static bool serve_take(staging *s, staging_pending *a) {
   tuple **at = wanted_place(s, a), *u = *at;
   if (!u) return false;
   const weft_err err = copy_wanted(s, a, u);
@@ -193,7 +196,8 @@ static bool serve_take(staging *s, asked *a) {
   a->key = u->key;
   if (err || a->act == STAGING_PEEK) return true;
   for (int i = 0; i < a->n; i++) weft__tensor_clear(&u->t[a->index[i]]);
-  const size_t left = bytes_of(u->t, s->spec.n);
+  const size_t left = staging_bytes_of(u->t, s->spec.n);
+  WEFT_ASSERT(weft__lock_is_held(&s->lock) && s->size > 0 && u->bytes >= left && s->bytes >= u->bytes - left);
   s->bytes -= u->bytes - left;
   u->bytes = left;
   if (!is_bare(u, s->spec.n)) return true;
@@ -203,26 +207,29 @@ static bool serve_take(staging *s, asked *a) {
   return true;
 }
 
-static bool staging_serve(staging *s, asked *a) { return a->act == STAGING_PUT ? serve_put(s, a) : serve_take(s, a); }
+static bool staging_serve(staging *s, staging_pending *a) {
+  return a->act == STAGING_PUT ? serve_put(s, a) : serve_take(s, a);
+}
 
 /* ---- waiting ---- */
 
-static void staging_complete(asked *a) {
+static void staging_complete(staging_pending *a) {
   weft__waiter_stop(&a->base);
   const weft_err err = weft__status_raise(&a->result);
   a->fn(a->arg, err, a->t, a->key);
   staging *s = a->s;
-  asked_destroy(a);
+  staging_pending_destroy(a);
   weft__object_release(&s->base.base);
 }
 
 /* Tries the waiting requests until none can be served; the served ones go to `done`. */
 static void serve_waiting(staging *s, wait_queue *done) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock));
   for (bool again = true; again;) {
     again = false;
     for (waiter *w = s->requests.first, *next; w; w = next) {
       next = w->next;
-      if (!staging_serve(s, (asked *)w)) continue;
+      if (!staging_serve(s, (staging_pending *)w)) continue;
       weft__wait_queue_remove(&s->requests, w);
       weft__wait_queue_push(done, w);
       again = true;
@@ -233,12 +240,12 @@ static void serve_waiting(staging *s, wait_queue *done) {
 static void complete_all(wait_queue *done) {
   for (waiter *w = done->first, *next; w; w = next) {
     next = w->next;
-    staging_complete((asked *)w);
+    staging_complete((staging_pending *)w);
   }
 }
 
 static void request_canceled(void *arg) {
-  asked *a = arg;
+  staging_pending *a = arg;
   staging *s = a->s;
   pthread_mutex_lock(&s->lock);
   const bool mine = a->base.listed;
@@ -250,10 +257,10 @@ static void request_canceled(void *arg) {
   staging_complete(a);
 }
 
-static asked *asked_create(staging *s, const staging_request *r, staging_fn *fn, void *arg) {
-  asked *a = weft__alloc_zero(1, sizeof *a);
+static staging_pending *staging_pending_create(staging *s, const staging_request *r, staging_fn *fn, void *arg) {
+  staging_pending *a = weft__alloc_zero(1, sizeof *a);
   if (!a) return NULL;
-  *a = (asked){.s = s, .act = r->act, .key = r->key, .n = r->n, .fn = fn, .arg = arg};
+  *a = (staging_pending){.s = s, .act = r->act, .key = r->key, .n = r->n, .fn = fn, .arg = arg};
   a->index = weft__alloc_zero((size_t)r->n + 1, sizeof *a->index);
   a->t = weft__alloc_zero((size_t)r->n + 1, sizeof *a->t);
   bool fine = a->index && a->t;
@@ -262,12 +269,12 @@ static asked *asked_create(staging *s, const staging_request *r, staging_fn *fn,
     if (r->act == STAGING_PUT) fine = weft__tensor_keep(&a->t[i], r->part[i]) == WEFT_OK;
   }
   if (fine) return a;
-  asked_destroy(a);
+  staging_pending_destroy(a);
   return NULL;
 }
 
-void weft__staging_ask(staging *s, const staging_request *r, cancel *c, staging_fn *fn, void *arg) {
-  asked *a = asked_create(s, r, fn, arg);
+void weft__staging_submit(staging *s, const staging_request *r, cancel *c, staging_fn *fn, void *arg) {
+  staging_pending *a = staging_pending_create(s, r, fn, arg);
   if (!a) {
     fn(arg, WEFT_OOM, NULL, 0);
     return;
@@ -323,7 +330,8 @@ void weft__staging_clear(staging *s) {
   complete_all(&done);
 }
 
-/* The area has left the table: requests that wait would wait for ever. */
+/* Called when the area leaves the table of resources.  Ends the waiting requests, which nothing would serve any more.
+ */
 static void staging_dropped(resource *r) {
   staging *s = (staging *)r;
   wait_queue done;
@@ -333,7 +341,7 @@ static void staging_dropped(resource *r) {
     next = w->next;
     weft__wait_queue_remove(&s->requests, w);
     weft__wait_queue_push(&done, w);
-    weft__status_update(&((asked *)w)->result, weft__fail(WEFT_CANCELLED, "the staging area was deleted"));
+    weft__status_update(&((staging_pending *)w)->result, weft__fail(WEFT_CANCELLED, "the staging area was deleted"));
   }
   pthread_mutex_unlock(&s->lock);
   complete_all(&done);
@@ -341,6 +349,7 @@ static void staging_dropped(resource *r) {
 
 static void staging_destroy(object *o) {
   staging *s = (staging *)o;
+  WEFT_ASSERT(!s->requests.first); /* each has a reference */
   drop_all(s, s->complete);
   drop_all(s, s->incomplete);
   pthread_mutex_destroy(&s->lock);

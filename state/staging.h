@@ -39,7 +39,11 @@ weft_err weft__staging_create(staging **out, const staging_spec *spec); /* the c
 const staging_spec *weft__staging_spec(const staging *s);
 /* Stores the size of a tuple where it was not known.  Returns INVALID_ARGUMENT if it is another one. */
 weft_err weft__staging_set_size(staging *s, int n);
-void weft__staging_ask(staging *s, const staging_request *r, cancel *c, staging_fn *fn, void *arg);
+/* Submits a request, which is copied.  It is served at once if possible; otherwise it waits until a later request makes
+ * that possible, or until c fires.  fn is called exactly once, on any thread, without a lock, perhaps before this
+ * returns.  Its error is INVALID_ARGUMENT if the request does not fit the area, RESOURCE_EXHAUSTED, or the one that
+ * fired c. */
+void weft__staging_submit(staging *s, const staging_request *r, cancel *c, staging_fn *fn, void *arg);
 int64_t weft__staging_size(staging *s, bool incomplete); /* tuples that are complete, or those that are not */
 void weft__staging_clear(staging *s);
 

@@ -1,18 +1,19 @@
-/* small_types.c - float8 and 4-bit integers.  A format is its number of mantissa bits, its bias and its special codes. */
+/* small_types.c - float8 and 4-bit integers.  A format is its number of mantissa bits, its bias and its special codes.
+ */
 #include "tensor/small_types.h"
 #include <math.h>
 
 typedef struct float8_format {
   int mantissa, bias;
-  uint8_t max, overflow, nan; /* the largest finite code; the code of what is larger; without the sign */
+  uint8_t max, overflow, nan; /* codes without the sign: of the largest finite number, of larger numbers, of NaN */
 } float8_format;
 
 static const float8_format e5m2 = {2, 15, 0x7b, 0x7c, 0x7e}, e4m3fn = {3, 7, 0x7e, 0x7f, 0x7f};
 
-static const float8_format *format_of(weft_dtype t) { return t == WEFT_FLOAT8_E5M2 ? &e5m2 : &e4m3fn; }
+static const float8_format *small_types_format_of(weft_dtype t) { return t == WEFT_FLOAT8_E5M2 ? &e5m2 : &e4m3fn; }
 
 double weft__float8_to_double(weft_dtype t, uint8_t bits) {
-  const float8_format *f = format_of(t);
+  const float8_format *f = small_types_format_of(t);
   const int code = bits & 0x7f, exponent = code >> f->mantissa, one = 1 << f->mantissa, low = code & (one - 1);
   double x = exponent ? ldexp(low + one, exponent - f->bias - f->mantissa) : ldexp(low, 1 - f->bias - f->mantissa);
   if (code > f->max) x = code == f->overflow && f->overflow != f->nan ? (double)INFINITY : (double)NAN;
@@ -20,7 +21,7 @@ double weft__float8_to_double(weft_dtype t, uint8_t bits) {
 }
 
 uint8_t weft__float8_from_double(weft_dtype t, double x) {
-  const float8_format *f = format_of(t);
+  const float8_format *f = small_types_format_of(t);
   const uint8_t sign = signbit(x) ? 0x80 : 0;
   int exponent;
   if (isnan(x)) return sign | f->nan;
@@ -29,8 +30,9 @@ uint8_t weft__float8_from_double(weft_dtype t, double x) {
   frexp(x, &exponent);
   exponent =
       exponent - 1 < 1 - f->bias ? 1 - f->bias : exponent - 1; /* below are subnormal numbers, in the same steps */
-  const double steps = rint(ldexp(fabs(x), f->mantissa - exponent));
-  /* A carry into the next power of two is right in this sum, too. */
+  const double steps = rint(ldexp(fabs(x), f->mantissa - exponent)); /* rounds to even, as TensorFlow does */
+  /* `steps` includes the leading 1, hence exponent + bias - 1.  If it was rounded up to the next power of two, the sum
+   * is that power's code. */
   const double code = ldexp(exponent + f->bias - 1, f->mantissa) + steps;
   return code > f->max ? sign | f->overflow : sign | (uint8_t)code;
 }

@@ -1,8 +1,8 @@
 /* tensor_proto.c - TensorProto to tensor and back.
  *
  * TensorFlow has several encodings: raw bytes, one list per family of types, and strings as lengths and bytes inside
- * tensor_content.  A list may be too short (its last value fills the rest) or too long (the rest is ignored).  Sizes are
- * checked before memory is allocated, because a message of a few bytes may claim a shape of any size. */
+ * tensor_content.  A list may be too short (its last value fills the rest) or too long (the rest is ignored).  Sizes
+ * are checked before memory is allocated, because a message of a few bytes may claim a shape of any size. */
 #include "tensor/tensor_proto.h"
 #include "base/arena.h"
 #include "base/block.h"
@@ -222,7 +222,7 @@ weft_err weft__tensor_from_proto(weft_tensor **out, const Tensorflow__TensorProt
   weft_dtype dtype = (weft_dtype)proto->dtype;
   shape s;
   if (!weft__dtype_is_known(proto->dtype))
-    return weft__fail(WEFT_INVALID_ARGUMENT, "A TensorProto of the unknown type %d", (int)proto->dtype);
+    return weft__fail(WEFT_INVALID_ARGUMENT, "A TensorProto has the unknown type %d", (int)proto->dtype);
   WEFT_TRY(weft__shape_from_proto(&s, proto->tensor_shape));
   WEFT_TRY(proto_check_size(proto, dtype, &s));
   weft_tensor *t;

@@ -25,6 +25,7 @@ expect 2 "unknown command 'frobnicate'" frobnicate
 expect 2 "unknown option '--frob'" --frob
 expect 0 '^MatMul +The product' ops
 expect 0 '^MatMul\(a:T, b:T\) -> \(product:T\)' ops MatMul
+expect 0 '^  ops/math/reduce.c$' ops Sum # whose row is made by a macro
 expect 0 '^\{"name": "MatMul".*"cases": \[' ops --json MatMul
 expect 2 "unknown op 'Matmul'; did you mean 'MatMul'" ops Matmul
 expect 1 "^weft run: /nonexistent.py: No such file" run /nonexistent.py --job_name=ps

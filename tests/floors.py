@@ -2,7 +2,7 @@
 """A folder stands on those below it: reads every #include and fails on an upward or sideways one.
 
 Inside a floor no files include each other in a circle, a .c file counted with its header, unless the comment at the top
-of one says why: "Cycle with a/b, a/c: reason." names all the others. Passes and graphs know ops by what their rows
+of one says why: "Include cycle with a/b, a/c: reason." names all the others. Passes and graphs know ops by what their rows
 declare (graph/op.h): in exec/, graph/, kernels/ and state/ no op's name is compared with a literal or a list of them.
 
 A file may include its own folder's headers, headers of lower floors and the public header; the
@@ -85,7 +85,7 @@ def reasons(unit):
     for end in (".h", ".c"):
         file = ROOT / (unit + end)
         top = " ".join(re.sub(r"^ ?/?\*+/? ?", "", line) for line in file.read_text().split("*/")[0].splitlines()) if file.exists() else ""
-        match = re.search(r"Cycle with ([\w/, ]+): \w", top)
+        match = re.search(r"Include cycle with ([\w/, ]+): \w", top)
         if match:
             yield {unit, *(name.strip() for name in match.group(1).split(","))}
 

@@ -164,7 +164,7 @@ TEST(a_program_differentiates_ops_that_have_no_gradient) {
   grad_value d;
   EXPECT_OK(weft__gradients(g, 1, &z, 1, &x, NULL, NULL, &d));
   EXPECT_EQ_INT(asked, 1);
-  EXPECT_EQ_STR(g->node[g->node[d.dense.node]->in[0].node]->name, "gradients/Sin_grad/Mul");
+  EXPECT_EQ_STR(g->node[g->node[d.dense.node]->in[0].node]->name, "gradients/Sin_grad/mul");
   EXPECT_OK(weft__gradients(g, 1, &c, 1, &x, NULL, NULL, &d)); /* as a Square's, which the library has */
   EXPECT_EQ_INT(asked, 1);
   EXPECT_ERR(weft__gradients(g, 1, &m, 1, &x, NULL, NULL, &d), WEFT_NOT_FOUND,
@@ -260,7 +260,7 @@ static weft_out build_power(weft_graph *g, weft_out x, weft_out n) {
   return weft__b_unary(g, "Exit", l.sw_a);
 }
 
-TEST_WITHIN(60, a_loop_is_run_back_turn_by_turn) {
+TEST_WITHIN(60, a_loop_is_run_back_iteration_by_iteration) {
   weft_graph *g = new_graph();
   weft_out x = scalar_input(g, "x"), n = input(g, "n", WEFT_INT32, &SHAPE_SCALAR);
   weft_out y = build_power(g, x, n), dx = gradient(g, y, x, NULL);

@@ -179,7 +179,7 @@ expect 1 'neither a checkpoint, graph' inspect "$weft"
 expect 1 'only those can be compared' inspect "$last" "$data/out.tfrecords"
 expect 0 '^usage: weft convert' convert --help
 expect 2 "unknown conversion 'frob'" convert frob a b
-expect 2 "missing what to write" convert checkpoint a
+expect 2 "missing OUT.npz" convert checkpoint a
 
 # ---- a cluster
 serve() { # JOB: its task 0, in the background, up

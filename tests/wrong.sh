@@ -143,7 +143,7 @@ wrong 1 "$data/rubbish: no .npz" convert npz "$data/rubbish" "$data/x"
 wrong 2 "^weft inspect: missing PATH; see" inspect
 wrong 2 "^weft inspect: unexpected argument 'c'; see" inspect a b c
 wrong 2 "^weft convert: unknown conversion 'frob': there are mnist-tfrecords, checkpoint and npz$" convert frob a b
-wrong 2 "^weft convert: missing what to write; see" convert checkpoint a
+wrong 2 "^weft convert: missing OUT.npz; see" convert checkpoint a
 wrong 2 "^weft version: unexpected argument 'x'; see" version x
 wrong 2 "^weft run: missing SCRIPT.py; see" run
 WEFT_PYTHON_PROGRAM=$data/none wrong 1 "cannot start $data/none: .*WEFT_PYTHON_PROGRAM" run "$data/rubbish"

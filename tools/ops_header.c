@@ -15,14 +15,14 @@ typedef struct argument {
 enum { MAX_ARGUMENTS = 32 };
 
 /* Words that C keeps for itself, or that the function uses. */
-static bool reserved(const char *name) {
+static bool is_reserved(const char *name) {
   static const char *const words[] = {"default", "switch", "case", "g", "attrs", "signed", "unsigned", "in", "n"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     if (strcmp(words[i], name) == 0) return true;
   return false;
 }
 
-static int arguments(const char *definition, argument *out) {
+static int read_arguments(const char *definition, argument *out) {
   const char *at = strchr(definition, '(') + 1, *end = strchr(at, ')');
   int n = 0;
   while (at < end && n < MAX_ARGUMENTS) {
@@ -31,7 +31,7 @@ static int arguments(const char *definition, argument *out) {
     const char *type = at + length + 1;
     size_t type_length = strcspn(type, ",)");
     snprintf(out[n].name, sizeof out[n].name, "%.*s", (int)length, at);
-    if (reserved(out[n].name)) snprintf(out[n].name, sizeof out[n].name, "%.*s_", (int)length, at);
+    if (is_reserved(out[n].name)) snprintf(out[n].name, sizeof out[n].name, "%.*s_", (int)length, at);
     out[n].is_list = type[0] == '@' || memchr(type, '*', type_length) != NULL;
     n++;
     at = type + type_length;
@@ -53,7 +53,7 @@ static void print_body(const char *name, const argument *a, int n) {
 static void print_op(int i) {
   argument a[MAX_ARGUMENTS];
   const char *name = weft_op_name(i);
-  int n = arguments(weft_op_definition(i), a);
+  int n = read_arguments(weft_op_definition(i), a);
   printf("\n/* %s\n * %s */\nstatic inline weft_out weft_op_%s(weft_graph *g", weft_op_doc(i), weft_op_definition(i),
          name);
   for (int j = 0; j < n; j++)

@@ -446,7 +446,10 @@ static weft_err client_parse_target(const char *target, const char **address) {
   int port;
   const char *scheme = "grpc://";
   if (strncmp(target, scheme, strlen(scheme)) != 0)
-    return weft__fail(WEFT_NOT_FOUND, "No session factory for target \"%s\": it does not begin with grpc://", target);
+    return weft__fail(WEFT_NOT_FOUND,
+                      "No session factory registered for the given session options: {target: \"%s\"} "
+                      "(a target is empty, or begins with grpc://)",
+                      target);
   *address = target + strlen(scheme);
   return weft__address_split(*address, host, &port);
 }

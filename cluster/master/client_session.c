@@ -1,11 +1,11 @@
 /* client_session.c - translates the requests of a client, which name nodes and carry messages, into runs of a session.
  *
- * The lock guards the version of the graph, and the list of callables and partial runs.  It is held while nodes are imported,
- * so that the version and the graph agree, and not while anything runs.  Partial runs and callables belong to the
- * session.
+ * The lock guards the version of the graph, and the list of callables and partial runs.  It is held while nodes are
+ * imported, so that the version and the graph agree, and not while anything runs.  Partial runs and callables belong to
+ * the session.
  *
- * Cycle with cluster/master/clients, cluster/master/master: the master finds sessions in the table, and a session
- * runs on the components of its master. */
+ * Include cycle with cluster/master/clients, cluster/master/master: the master finds sessions in the table, and a
+ * session runs on the components of its master. */
 #include "cluster/master/client_session.h"
 
 #include "base/alloc.h"
@@ -28,14 +28,27 @@ typedef struct request_names { /* a request as the client gives it */
 } request_names;
 
 typedef struct prepared { /* a partial run or a callable, which the client names by a number */
-  int refs;               /* one of the list, one of each call; guarded by the session's lock */
+  int refs;               /* the session's list holds one, and each call in progress; guarded by the session's lock */
   int64_t id, timeout_ms;
-  partial_run *partial; /* either this */
-  callable *callable;   /* or this */
+  partial_run *partial; /* exactly one of these two is set */
+  callable *callable;
   struct prepared *next;
 } prepared;
 
-enum { REQUEST_IDS = 10000 }; /* that are remembered: a client that missed the answer sends its request again */
+/* The number of request ids that a session remembers, since a client that missed a response sends its request again. */
+enum { REQUEST_IDS = 10000 };
+
+enum { /* fields of the responses (proto/rpc.proto) */
+       RUN_STEP_TENSOR = 1,
+       RUN_STEP_METADATA = 2,
+       RUN_STEP_STATUS_CODE = 3,
+       RUN_STEP_STATUS_MESSAGE = 4,
+       PARTIAL_RUN_SETUP_HANDLE = 1,
+       EXTEND_SESSION_VERSION = 4,
+       LIST_DEVICES_LOCAL = 1,
+       MAKE_CALLABLE_HANDLE = 1,
+       RUN_CALLABLE_FETCH = 1
+};
 
 struct client_session {
   atomic_int refs;
@@ -121,7 +134,7 @@ client_usage *weft__client_session_usage(client_session *s) { return &s->usage; 
 int weft__client_session_nodes(const client_session *s) { return atomic_load(&s->nodes); }
 const char *weft__client_session_handle(const client_session *s) { return weft__cluster_session_handle(s->session); }
 
-/* ---- names to numbers -------------------------------------------------------------------------- */
+/* ---- finding the outputs that a request names -------------------------------------------------- */
 
 /* Finds "node:slot", or "node" for its first output.  The errors are TensorFlow's. */
 static weft_err client_session_find_output(const client_session *s, const char *name, bool is_feed, weft_out *out) {
@@ -138,7 +151,7 @@ static weft_err client_session_find_output(const client_session *s, const char *
     return is_feed ? weft__fail(WEFT_INVALID_ARGUMENT, "FeedInputs: %s should have output index < %d", name, n->n_out)
                    : weft__fail(WEFT_INVALID_ARGUMENT, "FetchOutputs %s: output index too large, must be < %d", name,
                                 n->n_out);
-  *out = weft__graph_out(n->graph, n->id, (int)slot /* fits: below n_out */);
+  *out = weft__graph_out(n->graph, n->id, (int)slot /* an int, since it is below n_out */);
   return WEFT_OK;
 }
 
@@ -263,8 +276,8 @@ static weft_err client_session_run_whole(client_session *s, call *c, const Tenso
   if (!err) err = run_tensors_add_named(&x, fed);
   if (!err) err = client_session_run(s, c, &r, &x, q->options, &metadata, &metadata_size);
   for (int i = 0; i < r.n_fetch && !err; i++)
-    err = weft__message_add_named_tensor(answer, 1, q->fetch[i], x.fetched[i]);
-  if (!err && metadata_size) err = weft__message_add_string(answer, 2, metadata, metadata_size);
+    err = weft__message_add_named_tensor(answer, RUN_STEP_TENSOR, q->fetch[i], x.fetched[i]);
+  if (!err && metadata_size) err = weft__message_add_string(answer, RUN_STEP_METADATA, metadata, metadata_size);
   weft__free(metadata);
   run_tensors_finish(&x);
   weft__free((void *)(uintptr_t)r.feed);
@@ -281,7 +294,7 @@ static prepared **client_session_find_prepared(client_session *s, int64_t id, bo
   return at;
 }
 
-/* Makes an entry with the next number of its kind, which is used up also if the setup fails. */
+/* Makes an entry with the next number of its kind.  The number is never given again, even if the setup fails. */
 static weft_err client_session_new_prepared(client_session *s, int64_t *next, prepared **out) {
   prepared *p = weft__alloc_zero(1, sizeof *p);
   if (!p) return WEFT_OOM;
@@ -346,7 +359,7 @@ weft_err weft__client_session_setup_partial(client_session *s, call *c, const Pr
   }
   snprintf(digits, sizeof digits, "%lld", (long long)p->id);
   client_session_list_prepared(s, p);
-  return weft__message_add_string(answer, 1, digits, strlen(digits));
+  return weft__message_add_string(answer, PARTIAL_RUN_SETUP_HANDLE, digits, strlen(digits));
 }
 
 static weft_err client_session_call_partial(client_session *s, call *c, prepared *p,
@@ -364,7 +377,7 @@ static weft_err client_session_call_partial(client_session *s, call *c, prepared
   const run_opts o = {.cancel = weft__call_cancel(c)};
   if (!err) err = weft__partial_run_call(p->partial, &r, (const weft_tensor *const *)x.fed, x.fetched, &o);
   for (size_t i = 0; i < q->n_fetch && !err; i++)
-    err = weft__message_add_named_tensor(answer, 1, q->fetch[i], x.fetched[i]);
+    err = weft__message_add_named_tensor(answer, RUN_STEP_TENSOR, q->fetch[i], x.fetched[i]);
   run_tensors_finish(&x);
   weft__free((void *)(uintptr_t)r.feed);
   return err;
@@ -386,7 +399,6 @@ static weft_err client_session_run_partial(client_session *s, call *c, const Ten
 }
 
 weft_err weft__client_session_run_step(client_session *s, call *c, const ProtobufCMessage *m, message *answer) {
-  enum { STATUS_CODE = 3, STATUS_MESSAGE = 4 };
   const Tensorflow__RunStepRequest *q = (const Tensorflow__RunStepRequest *)m;
   named_tensor_list fed;
   WEFT_TRY(weft__request_dedup_check(s->dedup, "RunStep", q->request_id));
@@ -398,8 +410,8 @@ weft_err weft__client_session_run_step(client_session *s, call *c, const Protobu
   weft__message_finish(answer);
   weft__message_init(answer);
   const char *why = weft__error_message();
-  WEFT_TRY(weft__message_add_varint(answer, STATUS_CODE, (uint64_t)err));
-  return weft__message_add_string(answer, STATUS_MESSAGE, why, strlen(why));
+  WEFT_TRY(weft__message_add_varint(answer, RUN_STEP_STATUS_CODE, (uint64_t)err));
+  return weft__message_add_string(answer, RUN_STEP_STATUS_MESSAGE, why, strlen(why));
 }
 
 /* ---- the graph --------------------------------------------------------------------------------- */
@@ -417,7 +429,7 @@ weft_err weft__client_session_extend(client_session *s, call *c, const ProtobufC
   if (!err) version = ++s->version;
   atomic_store(&s->nodes, s->graph->n_node);
   pthread_mutex_unlock(&s->lock);
-  return err ? err : weft__message_add_varint(answer, 4, (uint64_t)version);
+  return err ? err : weft__message_add_varint(answer, EXTEND_SESSION_VERSION, (uint64_t)version);
 }
 
 static weft_err client_session_add_device(message *answer, const device_info *d) {
@@ -427,7 +439,7 @@ static weft_err client_session_add_device(message *answer, const device_info *d)
   a.memory_limit = d->memory_limit;
   a.incarnation = d->incarnation;
   a.physical_device_desc = d->description;
-  WEFT_TRY(weft__message_add_length(answer, 1, tensorflow__device_attributes__get_packed_size(&a)));
+  WEFT_TRY(weft__message_add_length(answer, LIST_DEVICES_LOCAL, tensorflow__device_attributes__get_packed_size(&a)));
   return weft__message_pack(answer, &a.base);
 }
 
@@ -466,7 +478,7 @@ weft_err weft__client_session_make_callable(client_session *s, call *c, const Pr
   }
   const int64_t id = made->id;
   client_session_list_prepared(s, made);
-  return weft__message_add_varint(answer, 1, (uint64_t)id);
+  return weft__message_add_varint(answer, MAKE_CALLABLE_HANDLE, (uint64_t)id);
 }
 
 static weft_err client_session_no_callable(int64_t id) {
@@ -481,7 +493,8 @@ static weft_err client_session_call(call *c, const prepared *p, const Tensorflow
   weft_err err = run_tensors_init(&x, &size);
   for (size_t i = 0; i < q->n_feed && !err; i++) err = run_tensors_add_proto(&x, q->feed[i]);
   if (!err) err = weft__callable_run(p->callable, x.n_fed, (const weft_tensor *const *)x.fed, x.fetched, &o);
-  for (int i = 0; i < size.n_fetch && !err; i++) err = weft__message_add_tensor(answer, 1, x.fetched[i]);
+  for (int i = 0; i < size.n_fetch && !err; i++)
+    err = weft__message_add_tensor(answer, RUN_CALLABLE_FETCH, x.fetched[i]);
   run_tensors_finish(&x);
   return err;
 }

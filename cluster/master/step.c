@@ -6,6 +6,7 @@
 #include "cluster/master/step.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "cluster/config.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -18,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DEREGISTER_MS = 10000 };
+enum { DEREGISTER_MS = 10000, CLEANUP_CALL_MS = 10000 }; /* timeouts of calls whose answers nothing waits for */
 
 typedef struct remote_part { /* a part on another task */
   peer *on;
@@ -26,7 +27,7 @@ typedef struct remote_part { /* a part on another task */
   size_t head_size;
   char *graph;         /* its handle there */
   bool auto_cleanup;   /* the task is Weft: a step that succeeds needs no CleanupGraph */
-  bool local_receives; /* the first stage of the local part receives values from it */
+  bool local_receives; /* the local part receives values from it in its first stage */
 } remote_part;
 
 struct cluster_step {
@@ -48,8 +49,10 @@ struct cluster_step {
 
 /* ---- creation ----------------------------------------------------------------------------------- */
 
-static weft_err step_find_ends(cluster_step *s, const weft_graph *g, const parts *p, const plan_request *r,
-                               bool by_name, weft_out *feed, weft_out *fetch) {
+/* Finds the outputs of the local part that are fed and fetched.  by_name: a partial run sends and receives values by
+ * their names, so the part has neither. */
+static weft_err step_find_feeds_and_fetches(cluster_step *s, const weft_graph *g, const parts *p, const plan_request *r,
+                                            bool by_name, weft_out *feed, weft_out *fetch) {
   for (int i = 0; i < r->n_feed && !by_name; i++) {
     if (!p->feed_name[i]) continue;
     s->feed[s->n_feed] = i;
@@ -71,7 +74,7 @@ static weft_err step_make_local(cluster_step *s, const parts *p, const plan_requ
   weft_out *fetch = weft__alloc(sizeof *fetch * (size_t)(r->n_fetch + 1));
   weft_err err = feed && fetch ? WEFT_OK : WEFT_OOM;
   if (!err) err = weft__graph_import_proto(g, &p->part[p->client].def, &(import_opts){.part = true});
-  if (!err) err = step_find_ends(s, g, p, r, ctx->by_name, feed, fetch);
+  if (!err) err = step_find_feeds_and_fetches(s, g, p, r, ctx->by_name, feed, fetch);
   if (err)
     weft__graph_destroy(g);
   else
@@ -101,7 +104,7 @@ static weft_err step_pack_head(remote_part *r, const char *graph_handle, const c
   q.session_handle = (char *)(uintptr_t)session;
   q.store_errors_in_response_body = true;
   q.create_worker_session_called = true;
-  q.weft_tidy = r->auto_cleanup = weft__peer_kind(r->on) == PEER_WEFT;
+  q.weft_auto_cleanup = r->auto_cleanup = weft__peer_kind(r->on) == PEER_WEFT;
   r->head_size = tensorflow__run_graph_request__get_packed_size(&q);
   if (!(r->head = weft__alloc(r->head_size + 1))) return WEFT_OOM;
   tensorflow__run_graph_request__pack(&q, r->head);
@@ -209,7 +212,7 @@ void weft__cluster_step_destroy(cluster_step *s) {
 
 static void step_ignore_reply(void *arg, weft_err err, message *reply) { (void)arg, (void)err, (void)reply; }
 
-/* A task that misses the call frees its part with the session. */
+/* Sends DeregisterGraph without waiting for answers.  A task that misses the call frees its part with the session. */
 void weft__cluster_step_deregister(cluster_step *s) {
   for (int i = 0; s && i < s->n_remote; i++) {
     message m = {0};
@@ -268,7 +271,9 @@ static void step_part_ended(step_run *r, weft_err err) {
     pthread_mutex_unlock(&r->lock);
     if (!derived) step_cancel_parts(r);
   }
-  if (atomic_fetch_sub(&r->left, 1) == 1) weft__rpc_event_set(&r->ended);
+  const int before = atomic_fetch_sub(&r->left, 1);
+  WEFT_ASSERT(before > 0);
+  if (before == 1) weft__rpc_event_set(&r->ended);
 }
 
 static void step_local_ended(void *arg, weft_err err) { step_part_ended(arg, err); }
@@ -309,7 +314,8 @@ static void step_remote_ended(void *arg, weft_err err, message *reply) {
   step_part_ended(r, err);
 }
 
-/* 56 random bits, so that the ids of different masters do not collide. */
+/* Returns 55 random bits and a lowest bit of 1.  So the ids of different masters do not collide, and an id is never 0,
+ * which request_dedup takes as "no id". */
 int64_t weft__cluster_step_new_id(void) {
   static _Thread_local uint64_t state;
   if (state == 0) {
@@ -323,10 +329,10 @@ int64_t weft__cluster_step_new_id(void) {
   return (int64_t)(state & ((UINT64_C(1) << 56) - 1)) | INT64_C(1);
 }
 
-enum { STEP_ID = 2, EXEC_OPTS = 5, REQUEST_ID = 11 };
+enum { STEP_ID = 2, EXEC_OPTS = 5, REQUEST_ID = 11 }; /* fields of RunGraphRequest (proto/rpc.proto) */
 
 static weft_err step_pack_run(message *m, const remote_part *p, int64_t id, bool trace) {
-  static const uint8_t record_timeline[] = {3 << 3, 1};
+  static const uint8_t record_timeline[] = {3 << 3, 1}; /* ExecutorOpts: its field 3, record_timeline, is true */
   WEFT_TRY(weft__message_add_copy(m, p->head, p->head_size));
   WEFT_TRY(weft__message_add_varint(m, STEP_ID, (uint64_t)id));
   WEFT_TRY(weft__message_add_varint(m, REQUEST_ID, (uint64_t)weft__cluster_step_new_id()));
@@ -385,8 +391,8 @@ static void step_cleanup_remotes(cluster_step *s, int64_t id, bool failed) {
     if (s->remote[i].auto_cleanup && !failed) continue;
     weft__message_init(&m);
     if (weft__message_add_varint(&m, 1, (uint64_t)id) == WEFT_OK)
-      weft__peer_call(s->remote[i].on, "/tensorflow.WorkerService/CleanupGraph", &m, &(call_opts){.timeout_ms = 10000},
-                      step_ignore_reply, NULL);
+      weft__peer_call(s->remote[i].on, "/tensorflow.WorkerService/CleanupGraph", &m,
+                      &(call_opts){.timeout_ms = CLEANUP_CALL_MS}, step_ignore_reply, NULL);
     else
       weft__message_finish(&m);
   }

@@ -23,15 +23,21 @@
 
 #define TF_LEFT_NS (5 * NS_PER_S)
 #define EVALUATOR "/job:evaluator/" /* it only reads checkpoints, but TF_CONFIG may list it as a task */
-enum { GOODBYE_MS = 500, JOIN_TIMEOUT_S = 1800, REPORT_S = 60, GREET_MISSING_S = 1, GREET_KNOWN_S = 5 };
+enum { JOIN_TIMEOUT_S = 1800, REPORT_S = 60, GREET_MISSING_S = 1, GREET_KNOWN_S = 5 };
+enum {
+  GOODBYE_MS = 500,     /* how long a goodbye waits for an answer, and for a task that was never reached in all */
+  GOODBYE_KNOWN_S = 5,  /* how long it is repeated for a task that answered lately: it may be busy or stopped */
+  RECENTLY_LOST_S = 10, /* a task that was lost longer ago has ended or is unreachable */
+};
 
-typedef enum goodbye { GOODBYE_NONE, GOODBYE_PENDING, GOODBYE_SENT, GOODBYE_ANSWERED } goodbye;
+typedef enum goodbye { GOODBYE_NONE, GOODBYE_PENDING, GOODBYE_SENT, GOODBYE_TIMED_OUT, GOODBYE_ENDED } goodbye;
 
 typedef struct member_record {
   bool seen, present; /* has ever answered; answered the last greeting */
   bool is_tf;
-  goodbye goodbye; /* whether it knows that this task leaves */
-  bool optional;   /* an evaluator, which need not take part in the cluster */
+  goodbye goodbye; /* whether it knows that this task leaves; ENDED: it answered or refused the connection */
+  int64_t goodbye_until_ns;
+  bool optional; /* an evaluator, which need not take part in the cluster */
   bool chief, may_return;
   bool told_hosts, warned;      /* it was told the list of hosts; its list was found to differ */
   uint64_t incarnation, former; /* former: that of the process before, if it was restarted */
@@ -243,6 +249,7 @@ static void members_on_reply(void *arg, peer *from, weft_err err, message *answe
   ProtobufCMessage *hello = NULL;
   if (err == WEFT_FAILED_PRECONDITION)
     weft__log(LOG_WARNING, "%s at %s: %s", weft__peer_task(from), weft__peer_address(from), weft__error_message());
+  const bool timed_out = err == WEFT_DEADLINE_EXCEEDED;
   if (!err) err = weft__message_unpack(&hello, answer, &weft__hello__descriptor);
   if (err)
     members_note_no_hello(m, from, err == WEFT_UNIMPLEMENTED);
@@ -251,7 +258,7 @@ static void members_on_reply(void *arg, peer *from, weft_err err, message *answe
   if (hello) protobuf_c_message_free_unpacked(hello, NULL);
   pthread_mutex_lock(&m->lock);
   member_record *r = &m->record[weft__peer_number(from)];
-  if (r->goodbye == GOODBYE_SENT) r->goodbye = GOODBYE_ANSWERED;
+  if (r->goodbye == GOODBYE_SENT) r->goodbye = timed_out ? GOODBYE_TIMED_OUT : GOODBYE_ENDED;
   pthread_mutex_unlock(&m->lock);
 }
 
@@ -497,13 +504,29 @@ void weft__members_set_failed(members *m) {
   pthread_mutex_unlock(&m->lock);
 }
 
-static bool members_goodbye_pending(members *m) {
-  bool untold = false;
-  pthread_mutex_lock(&m->lock);
-  for (int i = 0; i < weft__peers_count(m->peers); i++)
-    untold |= m->record[i].goodbye == GOODBYE_PENDING || m->record[i].goodbye == GOODBYE_SENT;
-  pthread_mutex_unlock(&m->lock);
-  return untold;
+/* Chooses whether a task is told that this one leaves, and until when.  The lock is held. */
+static void member_record_begin_goodbye(member_record *r, int64_t now) {
+  const bool recently_lost = r->seen && !r->present && now - r->lost_ns < RECENTLY_LOST_S * NS_PER_S;
+  if (r->state == MEMBER_LEFT || r->is_tf || (r->seen && !r->present && !recently_lost)) return;
+  r->goodbye = GOODBYE_TIMED_OUT; /* it is due */
+  r->goodbye_until_ns = now + (r->seen ? GOODBYE_KNOWN_S * NS_PER_S : GOODBYE_MS * NS_PER_MS);
+}
+
+/* Sends each goodbye that is due or timed out.  Returns true if an answer is awaited. */
+static bool members_send_goodbyes(members *m) {
+  bool awaited = false;
+  for (int i = 0; i < weft__peers_count(m->peers); i++) {
+    pthread_mutex_lock(&m->lock);
+    member_record *r = &m->record[i];
+    const bool wanted =
+        r->goodbye != GOODBYE_NONE && r->goodbye != GOODBYE_ENDED && weft__clock_now_ns() < r->goodbye_until_ns;
+    const bool due = wanted && r->goodbye == GOODBYE_TIMED_OUT;
+    if (due) r->goodbye = GOODBYE_PENDING;
+    pthread_mutex_unlock(&m->lock);
+    awaited |= wanted;
+    if (due) weft__peer_greet(weft__peers_at(m->peers, i), GOODBYE_MS);
+  }
+  return awaited;
 }
 
 void weft__members_goodbye(members *m) {
@@ -511,18 +534,9 @@ void weft__members_goodbye(members *m) {
   bool already = m->state == MEMBER_LEFT;
   m->state = MEMBER_LEFT;
   m->may_return |= weft__interrupt_count() > 0; /* an orchestrator may have stopped it to move it */
+  const int64_t now = weft__clock_now_ns();
+  for (int i = 0; i < weft__peers_count(m->peers) && !already; i++)
+    if (!weft__peer_is_self(weft__peers_at(m->peers, i))) member_record_begin_goodbye(&m->record[i], now);
   pthread_mutex_unlock(&m->lock);
-  for (int i = 0; i < weft__peers_count(m->peers) && !already; i++) {
-    peer *p = weft__peers_at(m->peers, i);
-    pthread_mutex_lock(&m->lock);
-    member_record *r = &m->record[i];
-    bool lost = r->seen && !r->present;
-    bool notify = !weft__peer_is_self(p) && r->state != MEMBER_LEFT && !r->is_tf && !lost;
-    if (notify) r->goodbye = GOODBYE_PENDING;
-    pthread_mutex_unlock(&m->lock);
-    if (notify) weft__peer_greet(p, GOODBYE_MS);
-  }
-  int64_t deadline = weft__clock_now_ns() + GOODBYE_MS * NS_PER_MS;
-  while (members_goodbye_pending(m) && weft__clock_now_ns() < deadline && weft__interrupt_pending() < 2)
-    members_wait(m);
+  while (members_send_goodbyes(m) && weft__interrupt_pending() < 2) members_wait(m);
 }

@@ -1,22 +1,23 @@
 /* peer.c - calls to other tasks, and the health thread, which greets them and notices lost ones.
  *
- * A pending call has a token of its own, linked to the caller's, so that it can be canceled from here.  The
- * connection to a peer is replaced twice: when the peer does not answer (the system retries sends on a dead connection
- * for minutes), and when the peer turns out to be Weft (the new one has pings).  Destroying a connection may wait, so
- * the health thread destroys those that nothing uses any more.
+ * A pending call has a token of its own, linked to the caller's, so that it can be canceled from here.  The connection
+ * to a peer is replaced in two cases: when the peer does not answer, because the system retries sends on a dead
+ * connection for minutes, and when the first answer shows that the peer is Weft, because the new connection has pings.
+ * Destroying a connection may wait, so the health thread destroys those that nothing uses any more.
  *
  * Each peer has a lock that guards everything in it; another guards what all peers share and is taken after a peer's.
  * Both are held for a few lines and never while a callback runs. */
 #include "cluster/membership/peer.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_CHECK_MS = 100, PING_MS = 400, SILENCE_MS = 1300, LATE_MS = 400 };
+enum { FIRST_CHECK_MS = 100, GREET_PERIOD_MS = 400, SILENCE_MS = 1300, LATE_MS = 400 };
 
 typedef struct peer_connection {
   channel *channel;
@@ -30,7 +31,7 @@ typedef struct pending_call {
   cancel cancel;      /* the token of the call on the transport */
   cancel *from;       /* the caller's, or NULL */
   cancel_watch watch; /* on it */
-  bool waits;         /* for the peer to come up: a peer that does not answer does not end it */
+  bool waits;         /* true: the call waits until the peer comes up, and does not end when the peer counts as lost */
   bool is_get_status; /* a greeting of a TensorFlow task */
   const char *method; /* a literal */
   int64_t began_ns;
@@ -51,7 +52,8 @@ struct peer {
   pending_call calls;          /* a ring, the oldest call first */
   int n_call, monitors;
   peer_kind kind;
-  bool greeting, again; /* a greeting is in progress; another one should follow */
+  bool greeting; /* a greeting is in progress */
+  bool again;    /* another greeting follows it, after again_ms */
   int64_t again_ms;
   int64_t heard_ns, greeted_ns; /* when it last answered and was last greeted; heard_ns is 0 while it is lost */
   atomic_uint given_up;         /* read without the lock */
@@ -69,7 +71,8 @@ struct peers {
   pthread_mutex_t lock; /* guards what follows; taken after a peer's */
   pthread_cond_t wake;
   bool stop, active, started;
-  int64_t ticked_ns, late_ns; /* when the health thread last ran, and when it last ran late: this process was stopped */
+  int64_t ticked_ns; /* when the health thread ran last */
+  int64_t late_ns;   /* when it ran late for the last time, which means that this process had been stopped */
   peer_connection *retired;
 };
 
@@ -145,6 +148,7 @@ peer_kind weft__peer_kind(peer *p) {
 
 /* Returns the connection for a call, with a reference.  The peer is locked. */
 static weft_err peer_get_connection(peer *p, peer_connection **out) {
+  WEFT_ASSERT(weft__lock_is_held(&p->lock));
   if (!p->connection) {
     peer_connection *conn = weft__alloc_zero(1, sizeof *conn);
     if (!conn) return WEFT_OOM;
@@ -161,6 +165,7 @@ static weft_err peer_get_connection(peer *p, peer_connection **out) {
 
 /* Drops a reference.  The last one passes the connection to the health thread.  The peer is locked. */
 static void peer_release_connection(peer *p, peer_connection *conn) {
+  WEFT_ASSERT(weft__lock_is_held(&p->lock) && (!conn || conn->refs > 0));
   if (!conn || --conn->refs) return;
   pthread_mutex_lock(&p->all->lock);
   conn->next = p->all->retired;
@@ -177,6 +182,7 @@ static void peer_forget_connection(peer *p) {
 }
 
 static void peer_set_kind(peer *p, peer_kind kind) {
+  WEFT_ASSERT(weft__lock_is_held(&p->lock));
   if (kind == p->kind) return;
   p->kind = kind;
   if (kind == PEER_WEFT) peer_forget_connection(p); /* the next one may use the fast transport */
@@ -203,6 +209,7 @@ static void peers_wake_health(peers *all) {
 }
 
 static void pending_call_release(pending_call *pending) {
+  WEFT_ASSERT(pending->refs > 0);
   if (--pending->refs) return;
   weft__cancel_finish(&pending->cancel);
   weft__free(pending);
@@ -250,10 +257,11 @@ static int64_t peers_greet_due(peers *all, int64_t now) {
     peer *p = &all->peer[i];
     pthread_mutex_lock(&p->lock);
     bool needed = !p->self && (p->n_call > 0 || p->monitors > 0);
-    int64_t last = p->heard_ns > p->greeted_ns ? p->heard_ns : p->greeted_ns, left = last + PING_MS * NS_PER_MS - now;
+    int64_t last = p->heard_ns > p->greeted_ns ? p->heard_ns : p->greeted_ns,
+            left = last + GREET_PERIOD_MS * NS_PER_MS - now;
     bool due = needed && !p->greeting && left <= 0;
     pthread_mutex_unlock(&p->lock);
-    if (left <= 0) left = PING_MS * NS_PER_MS;
+    if (left <= 0) left = GREET_PERIOD_MS * NS_PER_MS;
     if (needed && (wait < 0 || left < wait)) wait = left;
     if (due) weft__peer_greet(p, 0);
   }
@@ -338,10 +346,10 @@ static bool peer_note_reply(peer *p, const pending_call *pending, weft_err err) 
     return false;
   }
   peers *all = p->all;
-  pthread_mutex_lock(&all->lock); /* was this process stopped itself? */
+  pthread_mutex_lock(&all->lock); /* if this process was stopped itself, it cannot tell whether the peer is lost */
   bool self_late =
       all->late_ns > p->greeted_ns ||
-      (all->started && all->active && weft__clock_now_ns() - all->ticked_ns > (PING_MS + LATE_MS) * NS_PER_MS);
+      (all->started && all->active && weft__clock_now_ns() - all->ticked_ns > (GREET_PERIOD_MS + LATE_MS) * NS_PER_MS);
   pthread_mutex_unlock(&all->lock);
   if (self_late || p->heard_ns > p->greeted_ns) return false;
   p->kind = PEER_UNKNOWN;                                   /* another program may replace it */
@@ -355,6 +363,7 @@ static void peer_on_greeting_reply(void *arg, weft_err err, message *reply) {
   char why[256]; /* the step that failed: resolve, connect or the greeting itself */
   snprintf(why, sizeof why, "no answer yet: %s", err ? weft__error_message() : "");
   pthread_mutex_lock(&p->lock);
+  WEFT_ASSERT(p->greeting && pending->connection->refs > 0);
   bool was_status = pending->is_get_status, lost = peer_note_reply(p, pending, err), was_present = p->heard_ns != 0;
   if (lost) p->heard_ns = 0;
   peer_release_connection(p, pending->connection);
@@ -404,6 +413,7 @@ peer_departure weft__peer_get_departure(peer *p) {
 void weft__peer_monitor(peer *p, int change) {
   pthread_mutex_lock(&p->lock);
   p->monitors += change;
+  WEFT_ASSERT(p->monitors >= 0);
   pthread_mutex_unlock(&p->lock);
   if (change > 0) peers_wake_health(p->all);
 }
@@ -435,9 +445,10 @@ static void pending_call_on_reply(void *arg, weft_err err, message *reply) {
   if (err == WEFT_OK && p->connection == pending->connection) p->heard_ns = weft__clock_now_ns();
   bool maybe_lost = refused && p->heard_ns && !p->greeting &&
                     !p->self; /* it may be lost, or the call failed for another reason: greet it */
+  WEFT_ASSERT(p->n_call > 0 && pending->next->prev == pending && pending->prev->next == pending);
   pending->prev->next = pending->next;
   pending->next->prev = pending->prev;
-  if (!maybe_lost) p->n_call--; /* otherwise last of all: peers_destroy waits for it */
+  if (!maybe_lost) p->n_call--; /* else at the end of this function: peers_destroy frees the peer when it is 0 */
   peer_release_connection(p, pending->connection);
   pending_call_release(pending);
   pthread_mutex_unlock(&p->lock);
@@ -489,7 +500,7 @@ void weft__peer_call(peer *p, const char *method, message *request, const call_o
                    .wait_for_ready = pending->waits,
                    .more = opts && opts->more,
                    .cancel = &pending->cancel};
-  channel *c = pending->connection->channel; /* f may be freed before the call returns */
+  channel *c = pending->connection->channel; /* `pending` may be freed before the call returns */
   weft__channel_call(c, method, request, &own, pending_call_on_reply, pending);
   peers_wake_health(p->all);
   if (first) weft__peer_greet(p, 0);
@@ -498,7 +509,7 @@ void weft__peer_call(peer *p, const char *method, message *request, const call_o
 void weft__peer_flush(peer *p) {
   pthread_mutex_lock(&p->lock);
   if (p->connection)
-    weft__channel_flush(p->connection->channel); /* calls held back on an older connection end with it */
+    weft__channel_flush(p->connection->channel); /* a replaced connection fails its unsent calls when it is destroyed */
   pthread_mutex_unlock(&p->lock);
 }
 
@@ -543,6 +554,7 @@ void weft__peers_destroy(peers *all) {
     if (all->peer[i].connection) peer_connection_destroy(all->peer[i].connection);
   peer_connections_destroy(all->retired);
   for (int i = 0; i < all->n; i++) {
+    WEFT_ASSERT(all->peer[i].calls.next == &all->peer[i].calls && !all->peer[i].greeting);
     weft__free(all->peer[i].address);
     pthread_mutex_destroy(&all->peer[i].lock);
   }

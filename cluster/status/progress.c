@@ -20,7 +20,7 @@ static bool name_contains(const char *name, const char *const *words) {
   return false;
 }
 
-static unsigned char role_of(const weft_graph *g, weft_out o) {
+static unsigned char progress_role_of(const weft_graph *g, weft_out o) {
   static const char *const loss[] = {"loss", "cost", "entropy", "xent", NULL};
   static const char *const other[] = {"accuracy", "rate", "step", "precision", "auc", "time", "norm", NULL};
   static const char *const steps[] = {"global_step", NULL};
@@ -38,7 +38,7 @@ weft_err weft__progress_find(progress *out, weft_graph *g, const plan_request *r
   out->role = weft__alloc((size_t)r->n_fetch);
   if (!out->role) return WEFT_OOM;
   pthread_mutex_lock(&g->lock);
-  for (int i = 0; i < r->n_fetch; i++) out->role[i] = role_of(g, r->fetch[i]);
+  for (int i = 0; i < r->n_fetch; i++) out->role[i] = progress_role_of(g, r->fetch[i]);
   pthread_mutex_unlock(&g->lock);
   return WEFT_OK;
 }
@@ -47,7 +47,7 @@ void weft__progress_finish(progress *p) { weft__free(p->role); }
 
 static bool is_scalar(const weft_tensor *t) { return t && t->buf && t->shape.rank == 0; }
 
-/* The first scalar that is named a loss; else the only number, if there is one; else NaN. */
+/* Returns the first scalar that is named a loss; else the only number, if there is one; else NaN. */
 static double find_loss(const progress *p, weft_tensor *const *fetched) {
   double only = NAN;
   int n = 0;
@@ -68,8 +68,8 @@ static int64_t find_step(const progress *p, weft_tensor *const *fetched) {
   return -1;
 }
 
-/* A worker waits for the chief by running until no variable is uninitialized.  Such an error is shown while it lasts, and
- * forgotten when a run succeeds. */
+/* A worker waits for the chief by running until no variable is uninitialized.  Such an error is shown while it lasts,
+ * and forgotten when a run succeeds. */
 static const char waiting[] = "initialization";
 static atomic_bool is_waiting;
 

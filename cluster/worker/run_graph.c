@@ -3,8 +3,8 @@
  * A partial run is one run of the part that several calls feed and fetch.  The first call starts it, each call
  * receives its outputs as they arrive, and the last one waits for its end.
  *
- * The lock of a call guards its first error; that of a partial run guards its end.  Both are leaves.  A call owns
- * itself and is destroyed when it is answered. */
+ * The lock of a call guards its first error; that of a partial run guards its end.  Both are leaves.  run_call_answer
+ * frees the run_call. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "cluster/named_tensor.h"
@@ -48,11 +48,20 @@ struct worker_partial {
 
 /* ---- the answer ---- */
 
+enum { /* the fields of RunGraphResponse (proto/rpc.proto) */
+       RESPONSE_RECV = 1,
+       RESPONSE_STEP_STATS = 2,
+       RESPONSE_COST_GRAPH = 3,
+       RESPONSE_PARTITION_GRAPH = 4,
+       RESPONSE_STATUS_CODE = 5,
+       RESPONSE_STATUS_MESSAGE = 6
+};
+
 static weft_err run_call_add_costs(const run_call *r, const text *stats, message *m) {
   uint8_t *costs;
   size_t size;
   WEFT_TRY(weft__cost_graph_pack(r->part->graph, (const uint8_t *)weft__text_get(stats), stats->size, &costs, &size));
-  weft_err err = weft__message_add_string(m, 3, costs, size);
+  weft_err err = weft__message_add_string(m, RESPONSE_COST_GRAPH, costs, size);
   weft__free(costs);
   return err;
 }
@@ -62,7 +71,7 @@ static weft_err run_call_add_stats(const run_call *r, message *m) {
   text stats = {0};
   weft_err err = weft__step_log_write_stats(r->log, r->worker->task->device[0]->name, &stats);
   if (!err && r->q->exec_opts->record_timeline)
-    err = weft__message_add_string(m, 2, weft__text_get(&stats), stats.size);
+    err = weft__message_add_string(m, RESPONSE_STEP_STATS, weft__text_get(&stats), stats.size);
   if (!err && r->q->exec_opts->record_costs) err = run_call_add_costs(r, &stats, m);
   weft__text_finish(&stats);
   return err;
@@ -72,14 +81,15 @@ static weft_err run_call_add_graph(const run_call *r, message *m) {
   uint8_t *def;
   size_t size;
   WEFT_TRY(weft__graph_export(r->part->graph, NULL, &def, &size));
-  weft_err err = weft__message_add_string(m, 4, def, size);
+  weft_err err = weft__message_add_string(m, RESPONSE_PARTITION_GRAPH, def, size);
   weft__free(def);
   return err;
 }
 
 static weft_err run_call_write_answer(const run_call *r, message *m) {
   for (size_t i = 0; i < r->q->n_recv_key; i++)
-    if (r->out[i].tensor) WEFT_TRY(weft__message_add_named_tensor(m, 1, r->q->recv_key[i], r->out[i].tensor));
+    if (r->out[i].tensor)
+      WEFT_TRY(weft__message_add_named_tensor(m, RESPONSE_RECV, r->q->recv_key[i], r->out[i].tensor));
   if (r->log) WEFT_TRY(run_call_add_stats(r, m));
   if (r->q->exec_opts && r->q->exec_opts->record_partition_graphs) WEFT_TRY(run_call_add_graph(r, m));
   return WEFT_OK;
@@ -89,8 +99,8 @@ static weft_err run_call_write_answer(const run_call *r, message *m) {
 static weft_err run_call_write_error(const run_call *r, weft_err err, message *m) {
   if (!r->q->store_errors_in_response_body) return err;
   const char *why = weft__error_message();
-  weft_err failed = weft__message_add_varint(m, 5, (uint64_t)err);
-  if (!failed) failed = weft__message_add_string(m, 6, why, strlen(why));
+  weft_err failed = weft__message_add_varint(m, RESPONSE_STATUS_CODE, (uint64_t)err);
+  if (!failed) failed = weft__message_add_string(m, RESPONSE_STATUS_MESSAGE, why, strlen(why));
   return failed;
 }
 
@@ -113,7 +123,7 @@ static void run_call_destroy(run_call *r) {
  * they go to the call itself and never into the body. */
 static void run_call_answer(run_call *r, weft_err err) {
   message m = {0};
-  if (r->q->weft_tidy && !err) weft__worker_step_set_auto_cleanup(r->step);
+  if (r->q->weft_auto_cleanup && !err) weft__worker_step_set_auto_cleanup(r->step);
   if (r->watched) weft__cancel_watch_remove(weft__call_cancel(r->call), &r->watch);
   if (weft__cancel_fired(weft__call_cancel(r->call))) weft__worker_step_expire(r->worker, r->q->step_id);
   if (!err) err = run_call_write_answer(r, &m);

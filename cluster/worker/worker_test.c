@@ -373,7 +373,7 @@ TEST(a_step_with_auto_cleanup_ends_when_the_last_value_was_received) {
   test_cluster_open(&r);
   register_both(&r, "", &t);
   run_request(&q, "", &t.ps, 1);
-  q.weft_tidy = true;
+  q.weft_auto_cleanup = true;
   start_step(&r.wk, "", &t.wk, 1, NULL, &p);
   EXPECT_OK(run_graph(&r.ps, &q, 0, NULL));
   await_run(&p);

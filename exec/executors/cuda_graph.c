@@ -4,16 +4,29 @@
  * other threads can go on enqueueing work.  The graph owns the scratch memory that the kernels allocate meanwhile.
  *
  * The graph contains the addresses of its variables.  weft__variable_assign writes into the buffer that the variable
- * has, so a variable moves only if its size changed or another step shared its value at that moment.  A graph with a
- * variable that has moved, or has another shape, is not launched, and the segment is not captured again: the frame
- * enqueues its kernels one by one from then on.  The results are the same; only the time differs.  A frame that is
+ * has, so a variable moves only if its size changed or if another step shared its value when it was assigned.  A graph
+ * with a variable that has moved, or has another shape, is not launched: the frame enqueues its kernels one by one as
+ * long as the variable is elsewhere.  The segment is not captured again, because moves are rare, and a program in which
+ * a variable moves in every step would capture in every step.  The results are the same; only the time differs. The
+ * graph keeps its scratch memory and its variables until the frame is destroyed, launched or not.  A frame that is
  * created later, because this one was in use or the feeds had other shapes, captures its own graph.
  *
  * A frame and its graphs belong to one run at a time.  The locks of the variables are held, in the order of their
  * addresses, from the check that they have not moved until the graph is enqueued.
  *
- * A plan whose sync_runs is negative (WEFT_GPU_NO_REPLAY=1) has no segments, so nothing is captured.  The variable's
- * name is older than the terms of this file: "replay" means launching a CUDA graph. */
+ * What differs between runs.  A launched graph has the arguments of its capture.  So kernels keep counters of random
+ * numbers in GPU memory and read learning rates there (kernels/gpu/gpu.h), and a kernel whose host part decides
+ * something in every run is marked no_capture.  Handles of resources count as written variables, because the inputs do
+ * not say whether an op only reads.
+ *
+ * The order of work.  A device runs what is enqueued in order, on one stream, so a step that reads or assigns the
+ * variable later sees what the graph wrote.  That is why the locks end when the graph is enqueued.  One capture runs on
+ * a device at a time: capture_begin waits for the other (device/device.h).  An error of a kernel in the graph is
+ * reported when the run waits for the device; it does not name a node, and WEFT_GPU_CAREFUL finds the node.
+ *
+ * If the environment variable WEFT_GPU_NO_REPLAY is set, plans have no segments and nothing is captured ("replay" is an
+ * older word for launching a CUDA graph).  sequential.c does not call weft__cuda_graph_run in a run that is traced,
+ * that waits for each kernel (sync_runs, set by WEFT_GPU_CAREFUL), or that still has to run the OP_ONCE items. */
 #include "exec/executors/cuda_graph.h"
 
 #include "base/alloc.h"
@@ -22,10 +35,11 @@
 #include "kernels/gpu/gpu_host.h"
 #include "state/variable.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   MIN_KERNELS = 3, /* launching fewer kernels as a graph saves no time */
-  MAX_ABORTED = 3, /* captures that other steps spoil, by reading a variable that the segment writes */
+  MAX_ABORTED = 3, /* captures of a segment that may end without a launch before its frame stops trying */
 };
 
 /* ---- finding ----------------------------------------------------------------------------------- */
@@ -83,12 +97,17 @@ weft_err weft__cuda_graph_find(plan *p) {
   p->straight.gpu_segment = weft__arena_alloc(&p->arena, sizeof *p->straight.gpu_segment * (size_t)(p->n_item + 1));
   weft_err err = steady && p->straight.gpu_segment ? WEFT_OK : WEFT_OOM;
   if (!err) plan_find_steady(p, steady);
-  for (int i = 0, end, n; !err && i<p->n_item; i = end> i ? end : i + 1) {
+  int i = 0;
+  while (!err && i < p->n_item) {
+    if (!p->item[i].device || p->item[i].op->flags & OP_ONCE) {
+      i++;
+      continue;
+    }
     device *d;
-    while (i < p->n_item && (!p->item[i].device || p->item[i].op->flags & OP_ONCE)) i++;
-    end = i < p->n_item ? segment_end(p, steady, i, &d, &n) : i;
-    if (end > i && n >= MIN_KERNELS)
-      p->straight.gpu_segment[p->straight.n_gpu_segment++] = (plan_gpu_segment){i, end, d};
+    int n;
+    const int end = segment_end(p, steady, i, &d, &n);
+    if (n >= MIN_KERNELS) p->straight.gpu_segment[p->straight.n_gpu_segment++] = (plan_gpu_segment){i, end, d};
+    i = end > i ? end : i + 1;
   }
   weft__free(steady);
   return err;
@@ -98,22 +117,22 @@ weft_err weft__cuda_graph_find(plan *p) {
 
 typedef struct graph_slot { /* an input from outside the segment, or an output that is read after it */
   int slot;
-  weft_tensor t; /* not retained, unless it is owned */
-  bool owned;    /* t is a copy in host memory, because the slot's memory may hold another value when t is read */
-  variable *ref;
+  weft_tensor t; /* not retained, unless it is owned; empty if the slot has a reference */
+  bool owned;    /* t is a copy of a value in host memory, because the slot's memory may hold another value later */
+  variable *ref; /* the variable that the slot's reference or handle names, or NULL; of an input, it is in var[] too */
 } graph_slot;
 
 typedef struct used_variable {
-  variable *v;
+  variable *v; /* retained, so that another variable cannot get its address */
   const void *data;
   shape shape; /* an assignment of as many bytes keeps the buffer, whatever its shape */
   bool written;
 } used_variable;
 
 struct cuda_graph { /* one GPU segment in one frame */
-  int runs;         /* how often the frame ran this segment; the first run captures nothing */
+  bool queued_once; /* weft__cuda_graph_run was called since the last reset; its first call captures nothing */
   bool never_capture;
-  int aborted;             /* captures that another step disturbed: it read or replaced a variable */
+  int aborted;             /* captures that ended without a launch, mostly because another step used a variable */
   void *graph;             /* the device's graph; NULL: not captured */
   struct scratch *scratch; /* memory that the captured kernels use */
   graph_slot *in, *out;    /* values from outside the segment; values that are read after it */
@@ -124,8 +143,11 @@ struct cuda_graph { /* one GPU segment in one frame */
 
 static void graph_reset(cuda_graph *cg, device *d) {
   d->ops->graph_destroy(d, cg->graph);
+  for (int i = 0; i < cg->n_in; i++)
+    if (cg->in[i].owned) weft__tensor_clear(&cg->in[i].t);
   for (int i = 0; i < cg->n_out; i++)
     if (cg->out[i].owned) weft__tensor_clear(&cg->out[i].t);
+  for (int i = 0; i < cg->n_var; i++) weft__object_release((object *)cg->var[i].v);
   weft__gpu_scratch_release(&cg->scratch);
   weft__free(cg->in);
   weft__free(cg->out);
@@ -144,40 +166,74 @@ static void graphs_destroy(frame *f) {
 
 weft_err weft__cuda_graph_create(frame *f) {
   f->cuda_graph = weft__alloc_zero((size_t)f->plan->straight.n_gpu_segment + 1, sizeof *f->cuda_graph);
-  f->drop_cuda_graph = graphs_destroy;
+  f->destroy_cuda_graphs = graphs_destroy;
   return f->cuda_graph ? WEFT_OK : WEFT_OOM;
 }
 
 static bool segment_has_item(const plan_gpu_segment *s, int item) { return item >= s->from && item < s->to; }
 
+/* Records a variable, and where its value is now.  Other steps may assign to it at any time, so its lock is taken here
+ * as well as for each later check. */
 static void graph_add_variable(cuda_graph *cg, variable *v, bool written) {
   for (int i = 0; i < cg->n_var; i++)
     if (cg->var[i].v == v) {
       cg->var[i].written = cg->var[i].written || written;
       return;
     }
+  weft__object_retain((object *)v);
+  pthread_mutex_lock(&v->lock);
   cg->var[cg->n_var++] = (used_variable){v, v->value.data, v->value.shape, written};
+  pthread_mutex_unlock(&v->lock);
 }
 
-/* Records input j or its variable.  Returns false if the input will not be at the same address in the next run.
- * Feeds, constants, values in the frame's arena (transient) and values in host memory (no `memory`) will be. */
+/* Returns the variable that a slot's reference or handle names; NULL if it has neither. */
+static variable *slot_variable(const value *from) {
+  resource *r = NULL;
+  if (from->ref) return from->ref;
+  if (!from->t.buf || from->t.dtype != WEFT_RESOURCE) return NULL;
+  return weft__handle_get(&from->t, VARIABLE_TYPE, &r) == WEFT_OK ? (variable *)r : NULL;
+}
+
+/* Records a reference or a handle, and its variable.  A reference may have no variable yet: an OP_ONCE item of the
+ * segment makes it, so it names the same variable in every run of the frame. */
+static bool graph_note_variable(cuda_graph *cg, const value *from, const plan_input *in, bool from_outside) {
+  const bool is_handle = !in->from_ref;
+  variable *v = slot_variable(from);
+  if (!v) return in->from_ref; /* false: it is a handle of a resource that is not a variable */
+  graph_add_variable(cg, v, is_handle || in->wants_ref);
+  if (from_outside) cg->in[cg->n_in++] = (graph_slot){in->slot, from->t, false, v};
+  return true;
+}
+
+/* Records a tensor from outside the segment.  A kernel that reads it in host memory has used its elements when it was
+ * captured, so a copy is kept, with which later runs compare theirs.  Ops that only read shapes need none. */
+static bool graph_note_tensor(cuda_graph *cg, const value *from, int slot, const plan_item *reader) {
+  graph_slot *noted = &cg->in[cg->n_in];
+  const bool on_host = !from->t.buf->memory;
+  *noted = (graph_slot){slot, from->t, false, NULL};
+  if (on_host && weft__dtype_is_plain(from->t.dtype) && !(reader->op->flags & OP_SHAPE_ONLY)) {
+    noted->t = (weft_tensor){0};
+    if (weft__tensor_clone(&noted->t, &from->t) != WEFT_OK) return false;
+    noted->owned = true;
+  }
+  cg->n_in++;
+  return true;
+}
+
+/* Records input j or its variable.  Returns false if the input may be at another address in the next run.
+ * - Constants never move, and neither do values in the frame's arena, whose buffers have `transient` set.
+ * - A value in host memory (its buffer has no `memory`) may move, because its elements are compared instead.
+ * - A feed in GPU memory is assumed to stay.  While it is elsewhere, graph_inputs_stayed returns false, and the kernels
+ *   are enqueued one by one. */
 static bool graph_note_input(cuda_graph *cg, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
   const plan_input *in = &it->in[j];
   const value *from = &f->slot[in->slot];
   const int maker = f->plan->slot_item[in->slot];
-  if (in->from_ref) {
-    if (from->ref) graph_add_variable(cg, from->ref, in->wants_ref);
-    return true;
-  }
-  if (!from->t.buf) return segment_has_item(s, maker); /* an item of the segment will fill the slot */
-  if (from->t.dtype == WEFT_RESOURCE) {
-    variable *v;
-    if (weft__handle_get(&from->t, VARIABLE_TYPE, (resource **)&v) != WEFT_OK) return false;
-    graph_add_variable(cg, v, true);
-    return true;
-  }
-  if (segment_has_item(s, maker)) return true;
-  cg->in[cg->n_in++] = (graph_slot){in->slot, from->t, false, NULL};
+  const bool from_outside = !segment_has_item(s, maker);
+  if (in->from_ref || (from->t.buf && from->t.dtype == WEFT_RESOURCE))
+    return graph_note_variable(cg, from, in, from_outside);
+  if (!from_outside) return true;
+  if (!from->t.buf || !graph_note_tensor(cg, from, in->slot, it)) return false;
   return maker < 0 || from->t.buf->transient || !from->t.buf->memory;
 }
 
@@ -235,20 +291,27 @@ static bool graph_note_outputs(cuda_graph *cg, const frame *f, const plan_gpu_se
   return noted;
 }
 
+/* The caller holds the variable's lock. */
 static bool variable_stayed(const used_variable *h) {
   return h->v->value.data == h->data && weft__shape_equal(&h->v->value.shape, &h->shape);
 }
 
+/* Called while no variable is locked, so a variable may move right after this returned true; graph_launch_locked checks
+ * again. */
 static bool graph_variables_stayed(const cuda_graph *cg) {
-  for (int i = 0; i < cg->n_var; i++)
-    if (!variable_stayed(&cg->var[i])) return false;
-  return true;
+  bool stayed = true;
+  for (int i = 0; i < cg->n_var && stayed; i++) {
+    pthread_mutex_lock(&cg->var[i].v->lock);
+    stayed = variable_stayed(&cg->var[i]);
+    pthread_mutex_unlock(&cg->var[i].v->lock);
+  }
+  return stayed;
 }
 
 /* ---- capturing --------------------------------------------------------------------------------- */
 
-/* Returns false if a kernel allocated an output outside the arena and only its slot refers to it: that memory may belong to
- * another tensor in the next run, so the segment cannot be launched again. */
+/* Returns false if a kernel allocated an output outside the arena and only its slot refers to it: that memory may
+ * belong to another tensor in the next run, so the segment cannot be launched again. */
 static bool outputs_planned(const frame *f, const plan_item *it) {
   for (int o = 0; o < it->n_out; o++) {
     const weft_tensor *t = &f->slot[it->first_out + o].t;
@@ -275,7 +338,7 @@ static weft_err graph_capture_items(cuda_graph *cg, frame *f, plan_run *run, con
 static void graph_hold_inputs(const cuda_graph *cg, bool on) {
   for (int i = 0; i < cg->n_in; i++) {
     buffer *b = cg->in[i].t.buf;
-    if (b->transient) continue;
+    if (!b || b->transient) continue;
     if (on)
       weft__buffer_retain(b);
     else
@@ -293,7 +356,7 @@ static void graph_restore_frame(const cuda_graph *cg, frame *f, const plan_gpu_s
     }
   for (int i = 0; i < cg->n_in; i++) {
     weft_tensor *t = &f->slot[cg->in[i].slot].t;
-    if (!t->buf) weft__tensor_share(t, &cg->in[i].t);
+    if (!t->buf && cg->in[i].t.buf) weft__tensor_share(t, &cg->in[i].t);
   }
 }
 
@@ -305,6 +368,8 @@ static bool graph_variables_ready(const cuda_graph *cg) {
   return true;
 }
 
+/* Plain locks suffice.  weft__variable_lock would also apply deferred updates, but only items on the CPU defer updates
+ * (exec/passes/defer_updates.c), so the variables of a GPU segment have none. */
 static void graph_lock_variables(const cuda_graph *cg, bool on) {
   for (int i = 0; i < cg->n_var; i++) {
     if (on)
@@ -320,7 +385,7 @@ static int by_variable_address(const void *a, const void *b) {
 }
 
 /* Launches the graph unless a variable was replaced, or a variable that the graph writes is shared.  *done is true
- * if it was launched.  The locks keep other steps from doing either until the graph is enqueued. */
+ * if it was launched.  While the locks are held, no other step can replace or share a variable. */
 static weft_err graph_launch_locked(cuda_graph *cg, device *d, bool *done) {
   weft_err err = WEFT_OK;
   graph_lock_variables(cg, true);
@@ -330,9 +395,11 @@ static weft_err graph_launch_locked(cuda_graph *cg, device *d, bool *done) {
   return err;
 }
 
-/* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.
- * If another step reads or replaces a variable meanwhile, the caller runs the items, and the run after the next one
- * tries again, MAX_ABORTED times in all.  Fails if the device cannot begin a capture at all. */
+/* Captures the segment and launches it; *done says whether it was launched.  If not, the caller runs the items:
+ * - If the segment cannot be captured, or there is no memory to copy an input or output, it is never tried again.
+ * - If another step reads or replaces a variable meanwhile, the run after the next one tries again, at most
+ *   MAX_ABORTED times.
+ * Fails, with *done false, if there is no memory to list the inputs, or if the device cannot begin a capture. */
 static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run, const plan_gpu_segment *s,
                                          bool *done) {
   device *d = s->device;
@@ -344,6 +411,7 @@ static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run
   }
   if (!graph_note_inputs(cg, f, s)) {
     cg->never_capture = true;
+    graph_reset(cg, d);
     return WEFT_OK;
   }
   begun = d->ops->capture_begin(d);
@@ -360,6 +428,7 @@ static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run
   f->capturing = false;
   weft_err ended = d->ops->capture_end(d, &cg->graph);
   const bool captured = !err && !ended && good;
+  /* ABORTED: an item needed another buffer for a variable while capturing (variable_may_move in state/variable.c). */
   const bool disturbed = err == WEFT_ABORTED || (captured && !graph_variables_stayed(cg));
   if (captured && !disturbed && graph_note_outputs(cg, f, s)) {
     if (cg->var) qsort(cg->var, (size_t)cg->n_var, sizeof *cg->var, by_variable_address); /* the order of the locks */
@@ -377,11 +446,16 @@ static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
+/* Returns true if each input on the GPU is where it was, each one in host memory has the elements that the captured
+ * kernels used, and each reference and handle names the variable that it named. */
 static bool graph_inputs_stayed(const cuda_graph *cg, const frame *f) {
   for (int i = 0; i < cg->n_in; i++) {
+    if (cg->in[i].ref != slot_variable(&f->slot[cg->in[i].slot])) return false;
+    if (cg->in[i].ref) continue;
     const weft_tensor *was = &cg->in[i].t, *now = &f->slot[cg->in[i].slot].t;
     if (!now->buf || was->dtype != now->dtype || !weft__shape_equal(&was->shape, &now->shape)) return false;
-    if (now->buf->memory && was->data != now->data) return false; /* inputs in host memory are steady */
+    if (now->buf->memory && was->data != now->data) return false;
+    if (cg->in[i].owned && memcmp(was->data, now->data, weft__tensor_bytes(was)) != 0) return false;
   }
   return true;
 }
@@ -401,7 +475,9 @@ weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *do
   cuda_graph *cg = &f->cuda_graph[gpu_segment];
   const plan_gpu_segment *s = &f->plan->straight.gpu_segment[gpu_segment];
   *done = false;
-  if (cg->never_capture || cg->runs++ == 0) return WEFT_OK;
+  const bool first = !cg->queued_once;
+  cg->queued_once = true;
+  if (cg->never_capture || first) return WEFT_OK;
   if (!cg->graph) return graph_capture_and_launch(cg, f, run, s, done);
   if (graph_inputs_stayed(cg, f)) return graph_launch_and_set(cg, f, s, done);
   return WEFT_OK;

@@ -21,7 +21,7 @@ static void *map_zeroed(mapper *w, int count, size_t size) {
 
 /* ---- kinds ------------------------------------------------------------------------------------- */
 
-static dataflow_kind kind_of(const weft_node *n) {
+static dataflow_kind dataflow_map_kind_of(const weft_node *n) {
   switch (n->op->kind) {
   case KIND_MERGE: return DATAFLOW_MERGE;
   case KIND_ENTER: return weft__node_bool(n, "is_constant", false) ? DATAFLOW_ENTER_CONSTANT : DATAFLOW_ENTER;
@@ -88,20 +88,20 @@ static weft_err find_target(mapper *w, int i) {
 
 /* Returns the item that edge e of item i comes from, or -1 for a feed or a constant.  Data inputs come before
  * control inputs. */
-static int edge_source(const plan *p, int i, int e) {
+static int dataflow_map_edge_source(const plan *p, int i, int e) {
   const plan_item *it = &p->item[i];
   return e < it->n_in ? p->slot_item[it->in[e].slot] : it->control[e - it->n_in];
 }
 
-static weft_err find_loops(mapper *w) {
+static weft_err dataflow_map_find_loops(mapper *w) {
   int ignored;
   WEFT_TRY(add_loop(w, "", -1, 1, &ignored));
   for (int i = 0; i < w->p->n_item; i++) {
     const plan_item *it = &w->p->item[i];
     dataflow_node *n = &w->m->node[i];
-    n->kind = kind_of(it->node);
+    n->kind = dataflow_map_kind_of(it->node);
     for (int e = 0; e < it->n_in + it->n_control; e++) {
-      int from = edge_source(w->p, i, e);
+      int from = dataflow_map_edge_source(w->p, i, e);
       if (from < 0 || from >= i) continue; /* known, or a back edge */
       n->loop = w->m->node[from].target;
       break;
@@ -115,7 +115,7 @@ static weft_err check_loops(const mapper *w) {
   for (int i = 0; i < w->p->n_item; i++) {
     const plan_item *it = &w->p->item[i];
     for (int e = 0, first = -1; e < it->n_in + it->n_control; e++) {
-      int from = edge_source(w->p, i, e);
+      int from = dataflow_map_edge_source(w->p, i, e);
       if (from < 0) continue;
       if (first < 0) first = from;
       if (w->m->node[from].target == w->m->node[i].loop) continue;
@@ -213,7 +213,7 @@ static void count_edges(mapper *w, int i) {
   const plan_item *it = &w->p->item[i];
   dataflow_node *n = &w->m->node[i];
   for (int e = 0; e < it->n_in + it->n_control; e++) {
-    int from = edge_source(w->p, i, e);
+    int from = dataflow_map_edge_source(w->p, i, e);
     if (from < 0) continue;
     w->m->node[from].n_edge++;
     if (n->kind != DATAFLOW_MERGE || e >= it->n_in) n->n_wait++;
@@ -224,7 +224,7 @@ static void count_edges(mapper *w, int i) {
 static void link_edges(mapper *w, int i) {
   const plan_item *it = &w->p->item[i];
   for (int e = 0; e < it->n_in + it->n_control; e++) {
-    int from = edge_source(w->p, i, e);
+    int from = dataflow_map_edge_source(w->p, i, e);
     if (from < 0) continue;
     dataflow_node *n = &w->m->node[from];
     bool data = e < it->n_in;
@@ -257,7 +257,7 @@ weft_err weft__dataflow_map_create(dataflow_map **out, plan *p) {
   w.m->node = map_zeroed(&w, p->n_item, sizeof *w.m->node);
   w.slot_index = map_zeroed(&w, p->n_slot, sizeof *w.slot_index);
   if (!w.m->node || !w.slot_index) return WEFT_OOM;
-  WEFT_TRY(find_loops(&w));
+  WEFT_TRY(dataflow_map_find_loops(&w));
   WEFT_TRY(check_loops(&w));
   number_nodes(&w);
   WEFT_TRY(list_nodes(&w));

@@ -327,7 +327,7 @@ TEST(a_next_iteration_outside_of_every_loop_passes_its_value_on) {
   rig_finish(&r);
 }
 
-TEST_WITHIN(60, slow_and_deferred_kernels_in_a_loop_keep_the_turns_apart) {
+TEST_WITHIN(60, slow_and_deferred_kernels_in_a_loop_keep_the_iterations_apart) {
   static const char *const ops[] = {"TestLater", "TestNow", "TestSleep"};
   for (int i = 0; i < 3; i++)
     for (int threads = 1; threads <= 3; threads += 2) {

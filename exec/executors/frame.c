@@ -1,12 +1,16 @@
 /* frame.c - making, reusing and clearing frames.
  *
  * The plan's lock guards its idle frames and its layouts.  It is held neither while a frame is made nor while its
- * values are cleared, because both take long.  One idle frame, the spare, needs no lock: a thread owns what it exchanged
- * for NULL.  So a plan that one thread runs at a time, as most do, takes the lock only in its first runs. */
+ * values are cleared, because both take long.  One idle frame, the spare, needs no lock: a thread owns what it
+ * exchanged for NULL.  So a plan that one thread runs at a time, as most do, takes the lock only in its first runs.
+ *
+ * A frame refers to resources of its generation (OP_ONCE), and its cuda graphs to variables.  When a resource has left
+ * its table, the plan's next run destroys the idle frames of earlier generations, so that they keep nothing alive. */
 #include "exec/executors/frame.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "state/resource.h"
 
 enum { MAX_IDLE = 8, MAX_LAYOUTS = 16 };
 
@@ -93,7 +97,7 @@ static weft_err frame_place_values(frame *f, const plan *p) {
 
 static void frame_destroy(frame *f) {
   if (!f) return;
-  if (f->cuda_graph) f->drop_cuda_graph(f);
+  if (f->cuda_graph) f->destroy_cuda_graphs(f);
   for (int s = 0; s < f->plan->n_slot && f->slot; s++) weft__tensor_clear(&f->slot[s].t);
   weft__free(f->slot);
   weft__free(f->kernel);
@@ -155,29 +159,55 @@ static void frame_keep(frame *f) {
   if (!keep) frame_destroy(f);
 }
 
+/* Removes the frame at *at from the idle ones and puts it at the front of *list. */
+static void frame_unlink(plan *p, frame **at, frame **list) {
+  frame *f = *at;
+  *at = f->next;
+  p->straight.n_idle--;
+  f->next = *list;
+  *list = f;
+}
+
+/* Takes an idle frame that fits, or returns NULL.  *stale: those of earlier generations, for the caller to destroy. */
+static frame *idle_frame_take(plan *p, uint64_t key, uint64_t generation, frame **stale) {
+  frame *found = NULL;
+  pthread_mutex_lock(&p->lock);
+  for (frame **at = &p->straight.idle; *at;)
+    if (!found && frame_fits(*at, key, generation))
+      frame_unlink(p, at, &found);
+    else if ((*at)->generation < generation)
+      frame_unlink(p, at, stale);
+    else
+      at = &(*at)->next;
+  WEFT_ASSERT(p->straight.n_idle >= 0 && (p->straight.n_idle == 0) == !p->straight.idle);
+  pthread_mutex_unlock(&p->lock);
+  return found;
+}
+
+static void frames_destroy(frame *f) {
+  while (f) {
+    frame *next = f->next;
+    frame_destroy(f);
+    f = next;
+  }
+}
+
 weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation) {
-  frame *spare = atomic_exchange_explicit(&p->straight.spare, NULL, memory_order_acq_rel);
+  frame *spare = atomic_exchange_explicit(&p->straight.spare, NULL, memory_order_acq_rel), *stale = NULL;
   if (spare && frame_fits(spare, key, generation)) {
     *out = spare;
     return WEFT_OK;
   }
   if (spare) frame_keep(spare);
-  pthread_mutex_lock(&p->lock);
-  frame **at = &p->straight.idle;
-  while (*at && !frame_fits(*at, key, generation)) at = &(*at)->next;
-  frame *f = *at;
-  if (f) {
-    *at = f->next;
-    p->straight.n_idle--;
-  }
-  WEFT_ASSERT(p->straight.n_idle >= 0 && (p->straight.n_idle == 0) == !p->straight.idle);
-  pthread_mutex_unlock(&p->lock);
+  frame *f = idle_frame_take(p, key, generation, &stale);
+  frames_destroy(stale);
   if (!f) return frame_create(out, p, key, generation);
   *out = f;
   return WEFT_OK;
 }
 
-/* Clears all slots except constants and the outputs of OP_ONCE nodes, which keep their value after a run that completed. */
+/* Clears all slots except constants and the outputs of OP_ONCE nodes, which keep their value after a run that
+ * completed. */
 static void frame_clear_values(frame *f) {
   const plan *p = f->plan;
   for (int s = 0; s < p->n_feed; s++) weft__tensor_clear(&f->slot[s].t);
@@ -205,8 +235,8 @@ static void frame_record_stats(frame *f) {
   p->straight.layouts = l;
 }
 
-/* Adds the stats of a good run to the plan.  True if the plan has a layout now, so that the frame, which was made without
- * one, is of no more use. */
+/* Adds the stats of a good run to the plan.  True if the plan has a layout now, so that the frame, which was made
+ * without one, is of no more use. */
 static bool frame_is_stale(frame *f, bool ok) {
   plan *p = f->plan;
   pthread_mutex_lock(&p->lock);
@@ -217,7 +247,8 @@ static bool frame_is_stale(frame *f, bool ok) {
 }
 
 void weft__frame_release(frame *f, bool ok) {
-  const bool stale = f->stats && frame_is_stale(f, ok);
+  const bool stale =
+      (f->stats && frame_is_stale(f, ok)) || f->generation != weft__resources_generation(f->step.resources);
   frame *none = NULL;
   frame_clear_values(f);
   if (stale)
@@ -229,11 +260,8 @@ void weft__frame_release(frame *f, bool ok) {
 
 void weft__frames_destroy(plan *p) {
   frame_destroy(atomic_exchange_explicit(&p->straight.spare, NULL, memory_order_acquire));
-  while (p->straight.idle) {
-    frame *f = p->straight.idle;
-    p->straight.idle = f->next;
-    frame_destroy(f);
-  }
+  frames_destroy(p->straight.idle);
+  p->straight.idle = NULL;
   while (p->straight.layouts) {
     layout *l = p->straight.layouts;
     p->straight.layouts = l->next;

@@ -22,19 +22,20 @@ struct frame {
   const weft_tensor **in; /* flat: the kernels' in, ref and values of dereferenced inputs */
   variable **ref;
   weft_tensor *deref;
-  buffer *place;                     /* per slot: its part of the arena */
-  buffer **planned;                  /* per slot: &place[s]; NULL: it has no part, its kernel allocates */
-  void *memory;                      /* the arena in host memory */
-  buffer **card;                     /* per device of the plan: its arena there */
-  struct cuda_graph *cuda_graph;     /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
-  void (*drop_cuda_graph)(frame *f); /* set by cuda_graph.c, which includes this header and not the reverse */
-  bool capturing;                    /* a cuda graph is being captured: it keeps the scratch memory of the kernels */
+  buffer *place;                 /* per slot: its part of the arena */
+  buffer **planned;              /* per slot: &place[s]; NULL: it has no part, its kernel allocates */
+  void *memory;                  /* the arena in host memory */
+  buffer **card;                 /* per device of the plan: its arena there */
+  struct cuda_graph *cuda_graph; /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
+  void (*destroy_cuda_graphs)(frame *f); /* set by cuda_graph.c, which includes this header and not the reverse */
+  bool capturing; /* a cuda graph is being captured: it keeps the scratch memory of the kernels */
   step step;
   frame *next;
 };
 
-/* Takes an idle frame for these feed shapes and this generation of resources, or creates one.  The caller releases it
- * with weft__frame_release.  Returns RESOURCE_EXHAUSTED.  Any thread may call it. */
+/* Takes an idle frame for these feed shapes and this generation of resources, or creates one, and destroys idle frames
+ * of earlier generations.  The caller releases it with weft__frame_release.  Returns RESOURCE_EXHAUSTED.  Any thread
+ * may call it. */
 weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation);
 /* Clears the values and makes the frame idle.  If the run succeeded (ok) and recorded stats, they become a layout of
  * the plan. */

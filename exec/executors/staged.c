@@ -1,8 +1,15 @@
 /* staged.c - orders a plan by stages, and runs it stage by stage.
  *
- * All receives start when the run starts.  In an asynchronous run, the thread that delivers the last value of a
- * stage runs the stage itself if it is short, and submits it to the pool otherwise.  In a synchronous run the
- * waiting thread runs every stage.  A run's lock guards its counts and its first failure (exec/executors/run.h). */
+ * All receives start when the run starts.  In an asynchronous run, the thread that delivers the last value of a stage
+ * runs that stage and the next ones as long as they are short and need not wait; a long stage is submitted to the pool.
+ * In a synchronous run the waiting thread runs every stage.
+ *
+ * One thread at a time runs the stages of a run.  Where a stage cannot begin, that thread parks the run: it stores the
+ * stage in awaited_stage and leaves.  The thread that delivers the last value of this stage sets awaited_stage to -1
+ * and continues the run.  A run's lock guards its counts and its first failure (exec/executors/run.h).
+ *
+ * The master sets the step's deadline and cancels it; both end the receives (state/rendezvous.h), and so the run.  If a
+ * faulty master gave wrong stage numbers, tasks may wait for each other; the deadline ends such a step, too. */
 #include "exec/executors/staged.h"
 
 #include "base/alloc.h"
@@ -14,6 +21,7 @@
 #include "state/rendezvous.h"
 #include "state/resource.h"
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_recv(const weft_node *n) { return weft__node_is(n, KIND_RECV); }
 static bool is_send(const weft_node *n) { return weft__node_is(n, KIND_SEND); }
@@ -40,19 +48,21 @@ typedef struct sort_key { /* sorts the nodes of a plan */
   bool send;
 } sort_key;
 
-static int by_stage(const void *a, const void *b) {
+static int compare_sort_keys(const void *a, const void *b) {
   const sort_key *x = a, *y = b;
   if (x->stage != y->stage) return x->stage < y->stage ? -1 : 1;
   if (x->at != y->at) return x->at < y->at ? -1 : 1;
   return (int)x->send - (int)y->send;
 }
 
-enum { STAGE_MAX = 1 << 16 }; /* the most transfers between tasks on a path through a graph */
+/* Stage numbers come from another task, and some arrays have an entry per stage, so larger numbers are lowered to this
+ * one.  All stages from this number on are then one, which begins when all its receives have ended.  A step with so
+ * many stages may wait until its deadline for a value that depends on one of its own sends. */
+enum { STAGE_MAX = 1 << 16 };
 
 static int stage_of(const weft_node *n, const int *stage) {
   int most = is_recv(n) ? weft__int_sat(weft__node_int(n, WEFT_STAGE_ATTR, 0)) : 0;
-  if (most < 0 || most > STAGE_MAX)
-    most = most < 0 ? 0 : STAGE_MAX; /* the number comes from another task, so it is not trusted */
+  if (most > STAGE_MAX) most = STAGE_MAX;
   for (int i = 0; i < n->n_in; i++)
     if (stage[n->in[i].node] > most) most = stage[n->in[i].node];
   for (int i = 0; i < n->n_control; i++)
@@ -75,7 +85,7 @@ weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **
     list[i] = (sort_key){n->id, (*stage)[n->id], at[n->id], send};
   }
   if (!err) {
-    qsort(list, (size_t)n_order, sizeof *list, by_stage);
+    qsort(list, (size_t)n_order, sizeof *list, compare_sort_keys);
     for (int i = 0; i < n_order; i++) order[i] = list[i].node;
   } else {
     weft__free(*stage);
@@ -86,32 +96,34 @@ weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **
   return err;
 }
 
-static int by_source(const void *a, const void *b) {
+static int compare_receives(const void *a, const void *b) {
   const plan_recv *x = a, *y = b;
-  if (x->together != y->together)
-    return x->together < y->together ? -1 : 1; /* `together` is the stage here; group_receives replaces it afterwards */
+  if (x->stage != y->stage) return x->stage < y->stage ? -1 : 1;
   return strcmp(x->key, y->key);
 }
 
+/* A key begins with the name of the sending device, up to the first ';'. */
 static bool same_source(const plan_recv *a, const plan_recv *b) {
   size_t n = strcspn(a->key, ";");
-  return a->together == b->together && strncmp(a->key, b->key, n + 1) == 0;
+  return a->stage == b->stage && strncmp(a->key, b->key, n + 1) == 0;
 }
 
-/* Groups the receives of one stage from one device, which are sent as one request.  While the list is sorted,
- * `together` is the stage of each entry; afterwards it is the size of the group in the first entry of a group, and 0
- * in the others. */
-static void group_receives(plan *p) {
-  for (int i = 0; i < p->staged.n_recv; i++) p->staged.recv[i].together = p->item[p->staged.recv[i].item].stage;
-  qsort(p->staged.recv, (size_t)p->staged.n_recv, sizeof *p->staged.recv, by_source);
-  for (int i = 0, n; i < p->staged.n_recv; i += n) {
-    for (n = 1; i + n < p->staged.n_recv && same_source(&p->staged.recv[i], &p->staged.recv[i + n]);) n++;
-    for (int j = 0; j < n; j++) p->staged.recv[i + j].together = j ? 0 : n;
+/* Groups the receives of one stage from one device: one request asks for all of them. */
+static void staged_group_receives(plan *p) {
+  plan_recv *recv = p->staged.recv;
+  const int n = p->staged.n_recv;
+  qsort(recv, (size_t)n, sizeof *recv, compare_receives);
+  for (int first = 0, i = 0; i < n; i++) {
+    if (!same_source(&recv[first], &recv[i])) first = i;
+    recv[first].group_size++;
   }
 }
 
 weft_err weft__staged_prepare(plan *p) {
-  for (int i = 0; i < p->n_item; i++) p->staged.n_recv += is_recv(p->item[i].node);
+  for (int i = 0; i < p->n_item; i++) {
+    WEFT_ASSERT(i == 0 || p->item[i].stage >= p->item[i - 1].stage); /* staged_run_stage relies on it */
+    p->staged.n_recv += is_recv(p->item[i].node);
+  }
   p->staged.n_stage = p->n_item ? p->item[p->n_item - 1].stage + 1 : 1;
   p->staged.recv = weft__arena_alloc(&p->arena, sizeof *p->staged.recv * (size_t)(p->staged.n_recv + 1));
   p->staged.cost = weft__arena_alloc(&p->arena, sizeof *p->staged.cost * (size_t)(p->staged.n_stage + 1));
@@ -120,11 +132,11 @@ weft_err weft__staged_prepare(plan *p) {
     if (!is_recv(p->item[i].node)) continue;
     char *key = weft__rendezvous_key(p->item[i].node, NULL, NULL, 0, 0);
     if (!key) return WEFT_OOM;
-    p->staged.recv[n++] = (plan_recv){.item = i, .key = weft__arena_strdup(&p->arena, key)};
+    p->staged.recv[n++] = (plan_recv){.item = i, .stage = p->item[i].stage, .key = weft__arena_strdup(&p->arena, key)};
     weft__free(key);
     if (!p->staged.recv[n - 1].key) return WEFT_OOM;
   }
-  group_receives(p);
+  staged_group_receives(p);
   return WEFT_OK;
 }
 
@@ -132,34 +144,29 @@ weft_err weft__staged_prepare(plan *p) {
 
 typedef struct staged staged;
 
-typedef struct pending_recv { /* one receive of the run, the argument of on_recv_ended */
+typedef struct pending_recv { /* one receive of the run, the argument of staged_on_recv_ended */
   staged *run;
   int item;
 } pending_recv;
 
 struct staged {
-  active_run run; /* its lock also guards outstanding, stage and unfinished */
+  active_run run; /* its lock also guards outstanding, awaited_stage and unfinished */
   frame *frame;
   int next;              /* the item to continue with */
   int outstanding;       /* all receives that have not ended */
-  int stage;             /* the stage that the run waits for; -1: it does not wait */
+  int awaited_stage;     /* the stage that the run waits for; -1: it does not wait */
   int *unfinished;       /* per stage: receives that have not ended */
   recv_request *request; /* per receive; in the same allocation, after `pending` */
   pending_recv pending[];
 };
 
-static void run_to_end(staged *s);
+static void staged_continue(staged *s, bool borrowed);
 
-static void task_run_to_end(void *arg) { run_to_end(arg); }
+static void staged_continue_on_pool(void *arg) { staged_continue(arg, false); }
 
-/* Continues an asynchronous run on the thread that delivered the last value, or on the pool if the stage is long. */
-static void run_here_or_on_pool(staged *s, int stage) {
-  const plan *p = s->run.plan;
-  if (weft__cost_is_short(&p->staged.cost[stage], p) || weft__pool_submit(s->run.tasks, task_run_to_end, s) != WEFT_OK)
-    run_to_end(s);
-}
-
-static weft_err store_received(staged *s, int item, const weft_tensor *t, bool dead) {
+/* Stores a received value in its slot.  No lock is needed: only this receive writes the slot, and no item reads it
+ * before `unfinished` of its stage reached 0 under the run's lock. */
+static weft_err staged_store_received(staged *s, int item, const weft_tensor *t, bool dead) {
   const plan_item *it = &s->run.plan->item[item];
   weft_dtype expected = weft__dtype_base(it->node->out_type[0]);
   if (dead)
@@ -173,23 +180,25 @@ static weft_err store_received(staged *s, int item, const weft_tensor *t, bool d
   return weft__tensor_keep(&s->frame->slot[it->first_out].t, t);
 }
 
-/* Called when a receive has ended, on any thread: stores the value, and continues the run if its stage is complete. */
-static void on_recv_ended(void *arg, weft_err err, const weft_tensor *t, bool dead) {
+/* Called when a receive has ended, on any thread and without a lock of the rendezvous: stores the value, and continues
+ * the run if its stage is complete.  The thread may be a transport's, or one that runs a _Send of another part of the
+ * step, so it counts as borrowed. */
+static void staged_on_recv_ended(void *arg, weft_err err, const weft_tensor *t, bool dead) {
   pending_recv *r = arg;
   staged *s = r->run;
-  if (!err) err = store_received(s, r->item, t, dead);
+  if (!err) err = staged_store_received(s, r->item, t, dead);
   if (err) weft__run_fail(&s->run, weft__item_error(&s->run.plan->item[r->item], err));
   pthread_mutex_lock(&s->run.lock);
   WEFT_ASSERT(s->outstanding > 0 && s->unfinished[s->run.plan->item[r->item].stage] > 0);
   s->unfinished[s->run.plan->item[r->item].stage]--;
   s->outstanding--;
-  int stage = s->stage;
+  int stage = s->awaited_stage;
   bool ready = stage >= 0 && (s->run.failure.code ? s->outstanding == 0 : s->unfinished[stage] == 0);
   bool synchronous = !s->run.done; /* its thread waits in weft__staged_run */
-  if (ready && !synchronous) s->stage = -1;
+  if (ready && !synchronous) s->awaited_stage = -1;
   if (synchronous) pthread_cond_signal(&s->run.wake);
   pthread_mutex_unlock(&s->run.lock);
-  if (ready && !synchronous) run_here_or_on_pool(s, stage);
+  if (ready && !synchronous) staged_continue(s, true);
 }
 
 static void staged_free(staged *s) {
@@ -198,7 +207,8 @@ static void staged_free(staged *s) {
   weft__free(s);
 }
 
-/* Ends a run whose result is known and that has no receive outstanding: fetches, and releases the frame. */
+/* Ends a run whose result is known and that has no receive outstanding: fetches, and frees the frame and the run.
+ * Keeps the error while it does, because releasing may store another one in this thread. */
 static weft_err staged_finish(staged *s, weft_err err) {
   WEFT_ASSERT(s->outstanding == 0);
   err = weft__run_end(&s->run, s->frame->slot, err);
@@ -216,7 +226,7 @@ static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks
   staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(pending_recv) + sizeof(recv_request)) * (size_t)info->n_recv);
   if (!s) return WEFT_OOM;
   weft__run_init(&s->run);
-  s->stage = -1;
+  s->awaited_stage = -1;
   s->request = (recv_request *)(s->pending + info->n_recv);
   s->unfinished = weft__alloc_zero((size_t)info->n_stage + 1, sizeof *s->unfinished);
   weft_err err = s->unfinished ? weft__frame_begin(&s->frame, p, given) : WEFT_OOM;
@@ -232,22 +242,23 @@ static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks
   return WEFT_OK;
 }
 
-/* Starts all receives.  Values may arrive at once; they are only counted, since s->stage is -1. */
-static void begin_receives(staged *s) {
+/* Starts all receives.  Values may arrive at once.  They are stored and counted; but the run is not continued by their
+ * threads, since awaited_stage is -1 until this thread parks the run. */
+static void staged_begin_receives(staged *s) {
   rendezvous *r = s->run.given->step.rendezvous;
   const plan *p = s->run.plan;
   for (int i = 0; i < p->staged.n_recv; i++) {
     s->pending[i] = (pending_recv){s, p->staged.recv[i].item};
-    s->request[i] = (recv_request){p->staged.recv[i].key, on_recv_ended, &s->pending[i]};
+    s->request[i] = (recv_request){p->staged.recv[i].key, staged_on_recv_ended, &s->pending[i]};
   }
-  for (int i = 0, n = p->staged.n_recv, more; i < n; i += more) {
-    more = p->staged.recv[i].together;
-    weft__rendezvous_recv_all(r, more, &s->request[i]);
+  for (int i = 0, n = p->staged.n_recv, size; i < n; i += size) {
+    size = p->staged.recv[i].group_size;
+    weft__rendezvous_recv_all(r, size, &s->request[i]);
   }
 }
 
 /* Runs the items of one stage. */
-static weft_err run_stage(staged *s, int stage) {
+static weft_err staged_run_stage(staged *s, int stage) {
   plan *p = s->run.plan;
   int from = s->next, to = from;
   while (to < p->n_item && p->item[to].stage == stage) to++;
@@ -258,35 +269,46 @@ static weft_err run_stage(staged *s, int stage) {
   return err;
 }
 
-/* Returns true if the stage may begin.  If not, the run waits: an asynchronous one is continued by the thread that
- * delivers the stage's last value.  A run that failed waits until all its receives have ended; weft__run_fail cancels
- * the step, which ends them. */
-static bool may_begin(staged *s, int stage, weft_err *err) {
+/* Returns true if the stage may begin, or, with the failure in *err, if the run may end.  If not, the run is parked: an
+ * asynchronous one is continued by the thread that delivers the stage's last value.  A run that failed waits until all
+ * its receives have ended; weft__run_fail cancels the step, which ends them. */
+static bool stage_try_begin(staged *s, int stage, weft_err *err) {
   pthread_mutex_lock(&s->run.lock);
   *err = weft__status_raise(&s->run.failure);
   bool now = *err ? s->outstanding == 0 : s->unfinished[stage] == 0;
-  if (!now) s->stage = stage;
+  if (!now) s->awaited_stage = stage;
   pthread_mutex_unlock(&s->run.lock);
   return now;
 }
 
-/* Runs stage after stage until one must be waited for (false) or all is over (true). */
-static bool run_ready_stages(staged *s, weft_err *err) {
+/* Passes the run to the pool if the stage is long.  Without memory for that it stays on this thread: late callbacks of
+ * an event loop are better than a failed step. */
+static bool stage_try_pass_to_pool(staged *s, int stage) {
+  const plan *p = s->run.plan;
+  return !weft__cost_is_short(&p->staged.cost[stage], p) &&
+         weft__pool_submit(s->run.tasks, staged_continue_on_pool, s) == WEFT_OK;
+}
+
+/* Runs stage after stage.  Returns true if all is over; false if a stage must be waited for or, on a borrowed thread,
+ * was passed to the pool: then the run may have ended already and must not be used. */
+static bool staged_run_ready_stages(staged *s, bool borrowed, weft_err *err) {
   for (;;) {
-    bool over = s->next >= s->run.plan->n_item;
-    int stage =
-        over ? s->run.plan->staged.n_stage - 1 /* the values of its receives may be unused, but they must have ended */
-             : s->run.plan->item[s->next].stage;
-    if (!may_begin(s, stage, err)) return false;
+    const bool over = s->next >= s->run.plan->n_item;
+    /* At the end of a run without failure all receives have ended: each belongs to a stage that has run. */
+    const int stage = over ? s->run.plan->staged.n_stage - 1 : s->run.plan->item[s->next].stage;
+    if (!stage_try_begin(s, stage, err)) return false;
     if (*err || over) return true;
-    *err = run_stage(s, stage);
+    if (borrowed && stage_try_pass_to_pool(s, stage)) return false;
+    *err = staged_run_stage(s, stage);
     if (*err) weft__run_fail(&s->run, *err);
   }
 }
 
-static void run_to_end(staged *s) {
+/* Continues an asynchronous run that is not parked, and ends it if all is over.  borrowed: the calling thread runs only
+ * short stages. */
+static void staged_continue(staged *s, bool borrowed) {
   weft_err err;
-  if (!run_ready_stages(s, &err)) return;
+  if (!staged_run_ready_stages(s, borrowed, &err)) return;
   run_done *done = s->run.done;
   void *arg = s->run.arg;
   err = staged_finish(s, err);
@@ -300,19 +322,17 @@ void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, ru
     done(arg, err);
     return;
   }
-  begin_receives(s);
-  if (borrowed)
-    run_here_or_on_pool(s, 0);
-  else
-    run_to_end(s);
+  staged_begin_receives(s);
+  staged_continue(s, borrowed);
 }
 
-/* ---- on one thread ----------------------------------------------------------------------------- */
+/* ---- synchronous runs -------------------------------------------------------------------------- */
 
-/* Sleeps until the stage that is waited for may begin; checks the deadline and interrupts every WEFT_WAIT_SLICE_MS. */
-static void sleep_until_ready(staged *s) {
+/* Sleeps until the awaited stage may begin.  Checks the deadline and interrupts whenever nothing arrived for
+ * WEFT_WAIT_SLICE_MS. */
+static void staged_sleep_until_ready(staged *s) {
   pthread_mutex_lock(&s->run.lock);
-  while (s->run.failure.code ? s->outstanding > 0 : s->unfinished[s->stage] > 0) {
+  while (s->run.failure.code ? s->outstanding > 0 : s->unfinished[s->awaited_stage] > 0) {
     struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     if (!pthread_cond_clockwait(&s->run.wake, &s->run.lock, CLOCK_MONOTONIC, &until) || s->run.failure.code) continue;
     pthread_mutex_unlock(&s->run.lock);
@@ -320,7 +340,7 @@ static void sleep_until_ready(staged *s) {
     if (err) weft__run_fail(&s->run, err);
     pthread_mutex_lock(&s->run.lock);
   }
-  s->stage = -1;
+  s->awaited_stage = -1;
   pthread_mutex_unlock(&s->run.lock);
 }
 
@@ -328,7 +348,7 @@ weft_err weft__staged_run(plan *p, plan_run *given) {
   staged *s;
   weft_err err;
   WEFT_TRY(staged_begin(&s, p, given, NULL, NULL, NULL));
-  begin_receives(s);
-  while (!run_ready_stages(s, &err)) sleep_until_ready(s);
+  staged_begin_receives(s);
+  while (!staged_run_ready_stages(s, false, &err)) staged_sleep_until_ready(s);
   return staged_finish(s, err);
 }

@@ -61,7 +61,7 @@ static bool is_an_input(const kernel *k, const weft_tensor *t) {
   return false;
 }
 
-static void add_output(entry *e, const kernel *k, const value *v) {
+static void steplog_add_output(entry *e, const kernel *k, const value *v) {
   weft_tensor now = {0};
   const bool is_ref = v->ref && weft__variable_initialized(v->ref) && weft__variable_read(v->ref, &now) == WEFT_OK;
   const weft_tensor *t = is_ref ? &now : &v->t;
@@ -80,7 +80,7 @@ void weft__step_log_add(step_log *l, const plan_item *it, const kernel *k, int64
   entry e = {.item = it, .begin = begin_ns, .end = end_ns, .thread = (uint32_t)syscall(SYS_gettid)};
   e.on_gpu = k->device != NULL;
   e.scratch = (int64_t)weft__scratch_taken();
-  for (int o = 0; o < it->n_out && o < MAX_OUTPUTS; o++) add_output(&e, k, &k->out[o]);
+  for (int o = 0; o < it->n_out && o < MAX_OUTPUTS; o++) steplog_add_output(&e, k, &k->out[o]);
   pthread_mutex_lock(&l->lock);
   if (!WEFT_ARRAY_RESERVE(l->entry, l->capacity, l->n + 1))
     l->entry[l->n++] = e; /* without memory the trace has a gap; the step goes on */

@@ -1,5 +1,5 @@
-/* aliases.c - finds the nodes that pass on a variable, the updates of variables, and which updates can run between such a
- * node and its readers.
+/* aliases.c - finds the nodes that pass on a variable, the updates of variables, and which updates can run between such
+ * a node and its readers.
  *
  * A candidate is a node that passes an input on and could be an alias.  A group is a variable with the updates whose
  * output refers to it and the candidates that pass it on; variables that come to one Merge share a group.  The readers
@@ -44,7 +44,7 @@ static void join_group(finder *f, int node, int group) {
 
 static bool is_ref(const finder *f, weft_out o) { return weft__out_is_ref(f->g, o); }
 
-static bool is_fed(const finder *f, weft_out o) { return weft__feeds_find(f->r->feeds, o) >= 0; }
+static bool aliases_is_fed(const finder *f, weft_out o) { return weft__feeds_find(f->r->feeds, o) >= 0; }
 
 /* Returns true if the node could be an alias, were it in a group.  One with a fed output is left as it is. */
 static bool is_candidate(const finder *f, const weft_node *n) {
@@ -52,20 +52,20 @@ static bool is_candidate(const finder *f, const weft_node *n) {
   if (!n->op || !(n->op->flags & OP_FORWARDS) || is_ref(f, out)) return false;
   if (f->r->needs_value && f->r->needs_value[n->id]) return false;
   for (int o = 0; o < n->n_out; o++)
-    if (is_fed(f, (weft_out){n->id, (uint16_t)o, 0})) return false;
+    if (aliases_is_fed(f, (weft_out){n->id, (uint16_t)o, 0})) return false;
   return true;
 }
 
 /* Returns the node that edge e of n comes from, data before control; -1 if a feed replaces the value. */
-static int edge_source(const finder *f, const weft_node *n, int e) {
+static int aliases_edge_source(const finder *f, const weft_node *n, int e) {
   if (e >= n->n_in) return n->control[e - n->n_in];
-  return is_fed(f, n->in[e]) ? -1 : n->in[e].node;
+  return aliases_is_fed(f, n->in[e]) ? -1 : n->in[e].node;
 }
 
 /* Returns the group of what an edge carries, if it carries a variable or a candidate's output. */
 static int group_of_edge(finder *f, weft_out o) {
   const weft_node *n = f->g->node[o.node];
-  if (is_fed(f, o)) return -1;
+  if (aliases_is_fed(f, o)) return -1;
   return is_ref(f, o) || weft__output_is_forwarded(n, o.slot) ? group_of(f, o.node) : -1;
 }
 
@@ -78,7 +78,7 @@ static bool input_is_passed_on(const finder *f, const weft_node *n, int i) {
 
 /* Puts the node in its group: a variable in its own, a node that passes something on in the group of that.  Returns
  * true if that changed something. */
-static bool find_group(finder *f, const weft_node *n) {
+static bool aliases_find_group(finder *f, const weft_node *n) {
   bool changed = false;
   const bool refers = n->n_out > 0 && is_ref(f, (weft_out){n->id, 0, 0});
   if (refers && f->group[n->id] < 0 && (n->n_in == 0 || !is_ref(f, n->in[0]))) {
@@ -97,10 +97,10 @@ static bool find_group(finder *f, const weft_node *n) {
 
 /* A loop's Merge comes before what its back edge brings, so this is repeated until nothing changes: at most once for
  * each loop around another, and once more. */
-static void find_groups(finder *f) {
+static void aliases_find_groups(finder *f) {
   for (bool again = true; again;) {
     again = false;
-    for (int i = 0; i < f->r->n_order; i++) again = find_group(f, f->g->node[f->r->order[i]]) || again;
+    for (int i = 0; i < f->r->n_order; i++) again = aliases_find_group(f, f->g->node[f->r->order[i]]) || again;
   }
 }
 
@@ -110,7 +110,7 @@ static void find_depths(finder *f) {
     const weft_node *n = f->g->node[f->r->order[i]];
     int depth = 0;
     for (int e = 0; e < n->n_in + n->n_control; e++) {
-      const int from = edge_source(f, n, e);
+      const int from = aliases_edge_source(f, n, e);
       if (from >= 0 && f->depth[from] > depth) depth = f->depth[from];
     }
     f->depth[n->id] = depth + weft__node_is(n, KIND_ENTER) - (depth > 0 && weft__node_is(n, KIND_EXIT));
@@ -119,8 +119,8 @@ static void find_depths(finder *f) {
 
 /* ---- updates ----------------------------------------------------------------------------------- */
 
-/* Returns the group of the variable that the node may change, by its input i; else -1.  An op that takes a reference and
- * only looks at it counts too. */
+/* Returns the group of the variable that the node may change, by its input i; else -1.  An op that takes a reference
+ * and only looks at it counts too. */
 static int group_updated(finder *f, const weft_node *n, int i) {
   return n->op && !(n->op->flags & OP_FORWARDS) && weft__takes_ref(n, i) ? group_of_edge(f, n->in[i]) : -1;
 }
@@ -145,7 +145,7 @@ static void search_before(finder *f, int node) {
   while (depth) {
     const weft_node *n = f->g->node[f->todo[--depth]];
     for (int e = 0; e < n->n_in + n->n_control; e++) {
-      const int from = edge_source(f, n, e);
+      const int from = aliases_edge_source(f, n, e);
       if (from < 0 || f->before[from] == f->searches) continue;
       f->before[from] = f->searches;
       f->todo[depth++] = from;
@@ -160,7 +160,7 @@ static void search_after(finder *f, int node) {
   for (int i = 0; i < f->r->n_order; i++) {
     const weft_node *n = f->g->node[f->r->order[i]];
     for (int e = 0; e < n->n_in + n->n_control; e++) {
-      const int from = edge_source(f, n, e);
+      const int from = aliases_edge_source(f, n, e);
       if (from >= 0 && f->after[from] == f->searches) f->after[n->id] = f->searches;
     }
   }
@@ -179,8 +179,8 @@ static void drop_stale(finder *f) {
   }
 }
 
-/* Returns true if the update may run between a candidate of its group and a reader of the candidate, also if that is not
- * known: the update is in a loop, or there were too many searches.  A fetch reads when all updates are done. */
+/* Returns true if the update may run between a candidate of its group and a reader of the candidate, also if that is
+ * not known: the update is in a loop, or there were too many searches.  A fetch reads when all updates are done. */
 static bool update_meets_reader(finder *f, int update, int group) {
   if (f->depth[update] > 0 || f->searches == MAX_SEARCHES) return true;
   f->searches++;
@@ -200,7 +200,7 @@ static bool update_meets_reader(finder *f, int update, int group) {
 }
 
 /* Finds the groups that have candidates with readers.  Returns true if there is one. */
-static bool find_readers(finder *f) {
+static bool aliases_find_readers(finder *f) {
   bool any = false;
   for (int i = 0; i < f->r->n_order; i++) {
     const weft_node *n = f->g->node[f->r->order[i]];
@@ -300,9 +300,9 @@ weft_err weft__aliases_find(const alias_request *r, bool **out) {
   finder f;
   weft_err err = finder_init(&f, r);
   if (!err) {
-    find_groups(&f);
+    aliases_find_groups(&f);
     find_depths(&f);
-    if (find_readers(&f) && alias_groups(&f)) err = store_aliases(&f, out);
+    if (aliases_find_readers(&f) && alias_groups(&f)) err = store_aliases(&f, out);
   }
   finder_finish(&f);
   return err;

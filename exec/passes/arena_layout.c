@@ -14,7 +14,7 @@ _Static_assert(GUARD_BYTES % WEFT_ALIGN == 0, "a value behind guard bytes is ali
 /* Kernels of a GPU access memory fastest at multiples of this. */
 enum { CARD_ALIGN = 256 };
 
-static int memory_of(const plan *p, int slot) { return p->slot_memory ? p->slot_memory[slot] : 0; }
+static int arena_layout_memory_of(const plan *p, int slot) { return p->slot_memory ? p->slot_memory[slot] : 0; }
 
 static bool tensor_is_placeable(const weft_tensor *t) {
   return t->buf && weft__dtype_is_plain(t->dtype) && !t->buf->transient;
@@ -51,7 +51,7 @@ static void leave_out(const plan *p, const buffer_stats *stats, region *of_slot,
 
 /* Copies run at the same time as the kernels (device/card.c).  So what a copy writes to must be unused from the
  * beginning of the step, and what it reads must stay until the end. */
-static void mind_copies(const plan *p, const buffer_stats *stats, region *of_slot) {
+static void widen_lifetimes_of_copies(const plan *p, const buffer_stats *stats, region *of_slot) {
   for (int i = 0; i < p->n_item; i++) {
     const plan_item *it = &p->item[i];
     const int in = weft__is_copy_to_device(it) ? stats[it->first_out].root : -1;
@@ -78,7 +78,7 @@ static void find_lives(const plan *p, const buffer_stats *stats, region *of_slot
       int s = p->item[i].in[j].slot, root = p->slot_item[s] >= 0 ? stats[s].root : -1;
       if (root >= 0 && of_slot[root].end < i) of_slot[root].end = i;
     }
-  mind_copies(p, stats, of_slot);
+  widen_lifetimes_of_copies(p, stats, of_slot);
   for (int i = 0; i < p->n_fetch; i++) leave_out(p, stats, of_slot, p->fetch_slot[i]); /* the caller keeps it */
   for (int i = 0; i < p->n_item; i++) /* what is sent outlives the step */
     for (int j = 0; j < p->item[i].n_in && p->item[i].op->flags & OP_ASYNC; j++)
@@ -125,7 +125,7 @@ static weft_err layout_place(layout *l, const plan *p, region *of_slot, int wher
   }
   const size_t align = where ? CARD_ALIGN : WEFT_ALIGN, guard = where ? 0 : weft__guard_size;
   for (int s = 0; s < p->n_slot; s++) {
-    if (of_slot[s].root < 0 || of_slot[s].bytes == 0 || memory_of(p, s) != where) continue;
+    if (of_slot[s].root < 0 || of_slot[s].bytes == 0 || arena_layout_memory_of(p, s) != where) continue;
     r[n] = of_slot[s];
     r[n].bytes = (r[n].bytes + align - 1) / align * align + 2 * guard;
     n++;

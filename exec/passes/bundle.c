@@ -1,17 +1,19 @@
 /* bundle.c - finds groups of elementwise items of a GPU that can be one kernel with several results.
  *
- * Tensors of any size are bundled if their kernels can be compiled (kernels/elementwise/formula.cuh), and small ones always, because
- * their launches take longer than the work.
+ * Tensors of any size are bundled if their kernels can be compiled (kernels/elementwise/formula.cuh), and small ones
+ * always, because their launches take longer than the work.
  *
- * A bundle runs in the place of its last item, the root.  So an item can join if all readers of its output are members or
- * come behind the root.  Then no value can leave the bundle and come back into it.
+ * A bundle runs in the place of its last item, the root.  So an item can join if all readers of its output are members
+ * or come behind the root.  Then no value can leave the bundle and come back into it.
  *
- * An assignment of a result to a variable that the bundle reads element by element joins too: the result is written over the
- * variable's old value, and not copied there. */
+ * An assignment of a result to a variable that the bundle reads element by element joins too: the result is written
+ * over the variable's old value, and not copied there. */
 #include "exec/passes/bundle.h"
 
 #include "base/alloc.h"
 #include "exec/passes/bundle_draft.h"
+#include "exec/passes/bundle_moves.h"
+#include "exec/passes/bundle_rows.h"
 #include "exec/passes/round_operands.h"
 #include "kernels/gpu/gpu_host.h"
 
@@ -23,14 +25,13 @@ static bool updates_with(const plan_item *it, int slot) {
   return u && it->in[u->change].slot == slot;
 }
 
-/* Returns true if item j may be a member: it works element by element on the draft's shape, and nothing needs its output
- * before the root has run. */
+/* Returns true if item j may be a member: it works element by element or row by row on the draft's shape, and nothing
+ * needs its output before the root has run. */
 static bool may_join(const bundler *b, const draft *d, int j) {
   const plan_item *it = &b->p->item[j];
   fused_step s;
   if (b->gone[j] || it->device != b->p->item[d->root].device || b->waiter[j] <= d->root) return false;
-  if (weft__member_type(it) != d->type || !weft__shape_equal(&it->node->out_shape[0], d->shape)) return false;
-  if (!weft__member_step(it, &s) || !weft__reads_late(b, j, d->root)) return false;
+  if (it->n_out != 1 || weft__member_kind(d, it, &s) == MEMBER_NOT || !weft__reads_late(b, j, d->root)) return false;
   for (int r = b->first_reader[it->first_out]; r < b->first_reader[it->first_out + 1]; r++) {
     const int reader = b->reader[r];
     if (reader < 0) continue;
@@ -46,10 +47,25 @@ static void draft_insert(draft *d, int item) {
   d->member[at] = item;
 }
 
+static bool join_at(bundler *b, draft *d, int item, int depth);
+
+/* Makes members of the item's readers in front of the root: the item can only join together with them. */
+static bool join_readers(bundler *b, draft *d, int item, int depth) {
+  const int slot = b->p->item[item].first_out;
+  bool any = false;
+  for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1] && depth < MAX_DEPTH; r++)
+    if (b->reader[r] >= 0 && b->reader[r] < d->root && join_at(b, d, b->reader[r], depth + 1)) any = true;
+  return any;
+}
+
 /* Makes the item a member if it fits. */
-static bool try_join(bundler *b, draft *d, int item) {
+static bool join_at(bundler *b, draft *d, int item, int depth) {
+  fused_step s;
   if (item < 0 || item > d->root || b->refused[item] == d->root || weft__draft_member(d, item) >= 0) return false;
-  if (d->n_member == GPU_BUNDLE_STEPS || !may_join(b, d, item)) return false;
+  if (b->gone[item] || b->p->item[item].n_out != 1 || weft__member_kind(d, &b->p->item[item], &s) == MEMBER_NOT)
+    return false;
+  if (!may_join(b, d, item) && (!join_readers(b, d, item, depth) || !may_join(b, d, item))) return false;
+  if (d->n_member == GPU_BUNDLE_STEPS) return false;
   const draft before = *d;
   draft_insert(d, item);
   if (weft__draft_build(b, d)) return true;
@@ -57,6 +73,8 @@ static bool try_join(bundler *b, draft *d, int item) {
   b->refused[item] = d->root;
   return false;
 }
+
+static bool try_join(bundler *b, draft *d, int item) { return join_at(b, d, item, 0); }
 
 /* Returns true if the item joins values of the draft's shape that are there when the root runs. */
 static bool may_add_join(const bundler *b, const draft *d, int item) {
@@ -82,14 +100,16 @@ static bool may_add_rounding(const bundler *b, const draft *d, int item) {
   const plan_item *it = &b->p->item[item];
   const int maker = b->p->slot_item[it->in[0].slot];
   return !b->gone[item] && it->device == b->p->item[d->root].device && d->type == WEFT_FLOAT && maker >= 0 &&
-         weft__draft_member(d, maker) >= 0;
+         weft__draft_member(d, maker) >= 0 && weft__shape_equal(&b->p->item[maker].node->out_shape[0], d->shape);
 }
 
-/* Lets the bundle write the output of an item that joins what a member makes with values that are there already, or rounds it. */
+/* Lets the bundle write the output of an item that joins what a member makes with values that are there already, or
+ * rounds it. */
 static bool try_add_join(bundler *b, draft *d, int item) {
   const bool rounds = weft__is_rounding(&b->p->item[item > 0 ? item : 0]);
   if (item <= d->root || d->n_join == MAX_JOINS || b->refused[item] == d->root || weft__draft_joins(d, item))
     return false;
+  if (weft__try_add_move(b, d, item)) return true;
   if (!rounds && (!weft__draft_is_small(d) || !weft__fusion_declared(&b->p->item[item])->joins)) return false;
   const draft before = *d;
   if (rounds ? may_add_rounding(b, d, item) : may_add_join(b, d, item)) {
@@ -123,6 +143,7 @@ static bool may_add_update(const bundler *b, const draft *d, int item) {
   if (of < 0 || !(p->item[of].op->flags & OP_ONCE) || maker < 0 || weft__draft_member(d, maker) < 0) return false;
   if (!weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[0]), d->shape)) return false;
   if (weft__dtype_base(p->item[maker].node->out_type[0]) != d->type) return false;
+  if (!weft__shape_equal(&p->item[maker].node->out_shape[0], d->shape)) return false;
   if (it->n_out != 1 || b->fetched[it->first_out] || weft__reader_count(b, it->first_out)) return false;
   for (int j = 0; j < it->n_control; j++)
     if (b->home[it->control[j]] >= d->root && weft__draft_member(d, it->control[j]) < 0) return false;
@@ -177,13 +198,34 @@ static bool draft_begin_join(const bundler *b, draft *d) {
   return d->n_member > 0;
 }
 
+/* Begins with a root that works on a matrix of this shape. */
+static bool draft_begin_shape(const bundler *b, draft *d, const shape *s) {
+  const plan_item *it = &b->p->item[d->root];
+  const weft_dtype type = weft__member_type(it);
+  *d = (draft){.p = b->p,
+               .root = d->root,
+               .shape = s,
+               .type = type == WEFT_INVALID ? weft__dtype_base(it->node->out_type[0]) : type};
+  fused_step made;
+  if (!weft__shape_known(s) || !may_join(b, d, d->root)) return false;
+  const member_kind kind = weft__member_kind(d, it, &made);
+  return kind != MEMBER_SAME && (kind != MEMBER_MOVED || !weft__is_moved_by_maker(b->p, it));
+}
+
+/* Begins with a root that reduces the rows of its input. */
+static bool draft_begin_sum(const bundler *b, draft *d) {
+  const plan_item *it = &b->p->item[d->root];
+  const row_form form = weft__fusion_declared(it)->rows;
+  if (form != ROWS_SUM && form != ROWS_MEAN) return false;
+  return draft_begin_shape(b, d, weft__out_shape(it->node->graph, it->node->in[0]));
+}
+
 static bool draft_begin(const bundler *b, draft *d, int root) {
   const plan_item *it = &b->p->item[root];
-  *d = (draft){.root = root};
+  *d = (draft){.p = b->p, .root = root};
   if (!it->device || b->gone[root] || it->n_out != 1) return false;
   if (!draft_begin_join(b, d)) {
-    *d = (draft){.root = root, .shape = &it->node->out_shape[0], .type = weft__member_type(it)};
-    if (d->type == WEFT_INVALID || !weft__shape_known(d->shape) || !may_join(b, d, root)) return false;
+    if (!draft_begin_shape(b, d, &it->node->out_shape[0]) && !draft_begin_sum(b, d)) return false;
     draft_insert(d, root);
   }
   const gpu_chains *chains = weft__gpu_chains();
@@ -310,7 +352,7 @@ static void rename_slots(bundler *b, int n_old) {
       int *slot = &p->item[i].in[j].slot;
       if (*slot < n_old && b->renamed[*slot] >= 0) *slot = b->renamed[*slot];
     }
-  for (int i = 0; i < p->n_item; i++) { /* who waited for a member waits for the bundle */
+  for (int i = 0; i < p->n_item; i++) { /* an item that waited for a member waits for the bundle */
     plan_item *it = &p->item[i];
     const int n = it->n_control;
     it->n_control = 0;
@@ -352,7 +394,7 @@ static bool is_better(const bundler *b, const draft *d) {
     const int slot = b->p->item[d->member[m]].first_out;
     more = more || b->waiter[d->member[m]] < b->p->n_item || weft__reader_count(b, slot) > 1;
   }
-  return d->n_member > 1 && more;
+  return d->n_member > 1 && (more || d->b.gpu.by_rows);
 }
 
 static weft_err find_bundles(bundler *b, int *n_slot, bool *unread_may_go) {

@@ -1,9 +1,11 @@
 /* bundle_draft.c - makes the state of a bundle's kernel from its members.
  *
- * A value that was computed earlier by a cheap op, such as 1 + tanh(x) in the gradient of a gelu, is computed again where that takes no
- * more memory than reading it.  Then the earlier kernel often need not write it. */
+ * A value that was computed earlier by a cheap op, such as 1 + tanh(x) in the gradient of a gelu, is computed again
+ * where that takes no more memory than reading it.  Then the earlier kernel often need not write it. */
 #include "exec/passes/bundle_draft.h"
 
+#include "exec/passes/bundle_moves.h"
+#include "exec/passes/bundle_rows.h"
 #include "exec/passes/round_operands.h"
 
 const fusion *weft__fusion_declared(const plan_item *it) {
@@ -73,6 +75,12 @@ static bool part_view(const shape *whole, const tensor_part *part, gpu_view *v) 
   return true;
 }
 
+static bool is_same_view(const gpu_view *a, const gpu_view *b) {
+  bool same = a->first == b->first && a->row == b->row && a->column == b->column && a->rank == b->rank;
+  for (int i = 0; i < a->rank && same; i++) same = a->dim[i] == b->dim[i] && a->step[i] == b->step[i];
+  return same;
+}
+
 static bool add_view(draft *d, const plan_input *in, gpu_view v, int *operand) {
   gpu_bundle *g = &d->b.gpu;
   for (v.tensor = 0; v.tensor < d->n_in && d->in[v.tensor].slot != in->slot;) v.tensor++;
@@ -81,7 +89,7 @@ static bool add_view(draft *d, const plan_input *in, gpu_view v, int *operand) {
   for (int i = 0; i < g->n_in; i++) {
     const gpu_view *w = &g->in[i];
     *operand = i;
-    if (w->tensor == v.tensor && w->first == v.first && w->row == v.row && w->column == v.column) return true;
+    if (w->tensor == v.tensor && is_same_view(w, &v)) return true;
   }
   if (g->n_in == GPU_BUNDLE_IN) return false;
   *operand = g->n_in;
@@ -158,7 +166,7 @@ static bool compute_part(const bundler *b, draft *d, int from, const gpu_view *v
 }
 
 /* Reads input j of a member.  *found: it is a part of another tensor, and is read there. */
-static bool add_part(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
+static bool bundle_draft_add_part(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
   const int maker = b->p->slot_item[it->in[j].slot];
   tensor_part part;
   gpu_view v;
@@ -211,8 +219,8 @@ static bool draft_reads(const bundler *b, const draft *d, int slot) {
   return false;
 }
 
-/* Returns true if all readers of the slot but the members are elementwise: they may become one kernel with its maker, which then need
- * not write it. */
+/* Returns true if all readers of the slot but the members are elementwise: they may become one kernel with its maker,
+ * which then need not write it. */
 static bool readers_may_join(const bundler *b, const draft *d, int slot) {
   fused_step s;
   if (b->fetched[slot]) return false;
@@ -225,8 +233,34 @@ static bool readers_may_join(const bundler *b, const draft *d, int slot) {
   return true;
 }
 
-/* Returns true if the members can compute the slot's value again, and read at most one more tensor of their size, *leaf, for that. */
-static bool may_repeat(const bundler *b, const draft *d, int slot, int depth, int *leaf) {
+/* Returns true if the item squares or cubes: it does not take the time of other powers. */
+static bool is_small_power(const plan_item *it) {
+  if (weft__fusion_declared(it)->role != ROLE_POWER) return false;
+  const weft_node *exponent = it->node->graph->node[it->node->in[1].node];
+  const attr *a = weft__node_is(exponent, KIND_CONST) ? weft__node_attr(exponent, "value") : NULL;
+  if (!a || weft__tensor_count(a->tensor) != 1) return false;
+  const double y = weft__tensor_double(a->tensor, 0);
+  return y == 2 || y == 3;
+}
+
+/* Returns true if computing the item again may take less time than reading its result.  *costly: if no other tensor is
+ * read. */
+static bool is_cheap(const draft *d, const plan_item *it, bool *costly) {
+  if (is_small_power(it)) return true;
+  if (!it->op->elem) return false;
+  if (it->op->elem->cost <= COST_CHEAP) return true;
+  *costly = true;
+  return it->op->elem->cost <= COST_VECTOR && weft__draft_compiles(d);
+}
+
+/* A value that members may compute again: the one more tensor of their size that they would read for that, or -1, and
+ * whether ops are computed again that are worth it only without that tensor. */
+typedef struct repeat {
+  int leaf;
+  bool costly;
+} repeat;
+
+static bool may_repeat(const bundler *b, const draft *d, int slot, int depth, repeat *r) {
   const int maker = b->p->slot_item[slot];
   const plan_item *it = maker < 0 ? NULL : &b->p->item[maker];
   const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
@@ -235,7 +269,7 @@ static bool may_repeat(const bundler *b, const draft *d, int slot, int depth, in
   if (!it || depth == MAX_DEPTH || b->gone[maker] || maker > d->root || it->device != b->p->item[d->root].device)
     return false;
   if (weft__step_type(it) != d->type || !weft__shape_equal(&it->node->out_shape[0], d->shape)) return false;
-  if (!weft__step_of(it, &s) || !it->op->elem || it->op->elem->cost > COST_CHEAP) return false;
+  if (!weft__step_of(it, &s) || !is_cheap(d, it, &r->costly)) return false;
   if (!weft__reads_late(b, maker, d->root)) return false;
   for (int j = 0; j < it->n_in; j++) {
     const int from = it->in[j].slot;
@@ -243,9 +277,9 @@ static bool may_repeat(const bundler *b, const draft *d, int slot, int depth, in
     if (!operand_view(of, d->shape, &same, &v)) return false;
     if (!weft__shape_equal(of, d->shape) || draft_has(b, d, from)) continue;
     if (it->in[j].from_ref) return false;
-    if (draft_reads(b, d, from) || may_repeat(b, d, from, depth + 1, leaf)) continue;
-    if (*leaf >= 0 && *leaf != from) return false;
-    *leaf = from;
+    if (draft_reads(b, d, from) || may_repeat(b, d, from, depth + 1, r)) continue;
+    if (r->leaf >= 0 && r->leaf != from) return false;
+    r->leaf = from;
   }
   return true;
 }
@@ -255,9 +289,9 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
 /* Computes input j of an item again.  *found: it is worth that. */
 static bool add_again(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
   const int slot = it->in[j].slot;
-  int leaf = -1;
-  *found = !it->in[j].from_ref && d->b.gpu.n_step < GPU_BUNDLE_STEPS / 2 && may_repeat(b, d, slot, 0, &leaf) &&
-           (leaf < 0 || readers_may_join(b, d, slot));
+  repeat r = {-1, false};
+  *found = !it->in[j].from_ref && d->b.gpu.n_step < GPU_BUNDLE_STEPS / 2 && may_repeat(b, d, slot, 0, &r) &&
+           (r.leaf < 0 || (!r.costly && readers_may_join(b, d, slot)));
   if (!*found) return true;
   const plan_item *maker = &b->p->item[b->p->slot_item[slot]];
   fused_step s;
@@ -271,15 +305,34 @@ static bool add_again(const bundler *b, draft *d, const plan_item *it, int j, in
   return true;
 }
 
+/* Returns true if input j of an item, which a member makes, is seen by the item as the rows see it. */
+static bool fits_rows(const draft *d, const plan_item *it, int j) {
+  if (weft__is_rounding(it)) return true; /* of the draft's shape */
+  const shape *s = weft__out_shape(it->node->graph, it->node->in[j]), *out = &it->node->out_shape[0];
+  return weft__shape_equal(s, d->shape) || weft__shape_equal(s, out) || weft__is_column(out, d->shape) ||
+         s->rank == d->shape->rank;
+}
+
+/* Reads an operand of an item that computes one number per row, or of one that repeats or reshapes such numbers. */
+static bool add_column(draft *d, const plan_item *it, int j, int *operand) {
+  const shape *s = weft__out_shape(it->node->graph, it->node->in[j]);
+  gpu_view v = {.row = weft__shape_count(s) == 1 ? 0 : 1};
+  if (input_type(it->node, j) == WEFT_BOOL) v.kind = VIEW_BOOL;
+  return add_view(d, &it->in[j], v, operand);
+}
+
 static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, int *operand) {
   const int m = weft__draft_member(d, b->p->slot_item[it->in[j].slot]);
   const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
   gpu_view v;
   bool found;
   if (m >= 0) {
-    *operand = -1 - d->step[m];
-    return true;
+    *operand = d->value[m];
+    return fits_rows(d, it, j);
   }
+  if (weft__shape_known(&it->node->out_shape[0]) && weft__is_column(&it->node->out_shape[0], d->shape) &&
+      !weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[j]), d->shape))
+    return add_column(d, it, j, operand);
   for (int i = 0; i < d->n_part; i++) {
     *operand = d->operand[i];
     if (d->part[i] == it->in[j].slot) return true;
@@ -287,17 +340,20 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
   const bool is_bool = input_type(it->node, j) == WEFT_BOOL;
   found = false;
   if (!is_bool && !add_repeated(b, d, it, j, operand, &found)) return false;
-  if (!is_bool && !found && weft__draft_is_small(d) && !add_part(b, d, it, j, operand, &found)) return false;
+  if (!is_bool && !found && weft__draft_is_small(d) && !bundle_draft_add_part(b, d, it, j, operand, &found))
+    return false;
   if (!is_bool && !found && !weft__draft_is_small(d) && !add_again(b, d, it, j, operand, &found)) return false;
   if (found) return true;
-  if (!operand_view(weft__out_shape(it->node->graph, it->node->in[j]), d->shape, &same, &v)) return false;
+  const shape *s = weft__out_shape(it->node->graph, it->node->in[j]);
+  if (!operand_view(s, d->shape, &same, &v) && (!weft__draft_compiles(d) || !weft__broadcast_view(s, d->shape, &v)))
+    return false;
   v.kind = is_bool ? VIEW_BOOL : VIEW_PLAIN;
   return add_view(d, &it->in[j], v, operand);
 }
 
 /* ---- what a draft writes ------------------------------------------------------------------------- */
 
-static bool add_output(draft *d, int slot, const shape *s) {
+static bool bundle_draft_add_output(draft *d, int slot, const shape *s) {
   gpu_bundle *g = &d->b.gpu;
   if (g->n_tensor == GPU_BUNDLE_OUT) return false;
   g->tensor[g->n_tensor] = *s;
@@ -314,11 +370,33 @@ static bool add_result(draft *d, gpu_view v, int operand) {
   return true;
 }
 
-/* Lets a result be written as bfloat16. */
+static bool read_outside(const bundler *b, const draft *d, int slot) {
+  for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++)
+    if (b->reader[r] >= 0 && weft__draft_member(d, b->reader[r]) < 0 && !weft__draft_joins(d, b->reader[r]) &&
+        !weft__draft_updates(d, b->reader[r]))
+      return true;
+  return b->fetched[slot];
+}
+
+/* Lets a result be written as bfloat16, and in another order if it was transposed before. */
 static bool add_rounded(const bundler *b, draft *d, const plan_item *it) {
-  const gpu_view all = {.row = d->b.gpu.columns, .column = 1, .kind = VIEW_BF16};
-  int operand;
-  return add_output(d, it->first_out, d->shape) && add_operand(b, d, it, 0, &operand) && add_result(d, all, operand);
+  gpu_view v = {.row = d->b.gpu.columns, .column = 1};
+  int slot = it->in[0].slot;
+  const int maker = b->p->slot_item[slot];
+  if (weft__draft_joins(d, maker) && weft__writes_moved(b->p, &b->p->item[maker], &v))
+    slot = b->p->item[maker].in[0].slot;
+  v.kind = VIEW_BF16;
+  const int m = weft__moved_member(b->p, d, slot);
+  return m >= 0 && bundle_draft_add_output(d, it->first_out, &it->node->out_shape[0]) && add_result(d, v, d->value[m]);
+}
+
+/* Lets a result be written in the order of a Transpose; not if only members that round it read that. */
+static bool add_moved(const bundler *b, draft *d, const plan_item *it) {
+  gpu_view v;
+  const int m = weft__moved_member(b->p, d, it->in[0].slot);
+  if (m < 0 || !weft__writes_moved(b->p, it, &v)) return false;
+  if (!read_outside(b, d, it->first_out)) return true;
+  return bundle_draft_add_output(d, it->first_out, &it->node->out_shape[0]) && add_result(d, v, d->value[m]);
 }
 
 /* What an item joins is written to its place in the item's output. */
@@ -328,7 +406,9 @@ static bool add_joined(const bundler *b, draft *d, int item) {
   tensor_part part;
   gpu_view v;
   if (weft__is_rounding(it)) return add_rounded(b, d, it);
-  if (!add_output(d, it->first_out, whole)) return false;
+  if (weft__fusion_declared(it)->role == ROLE_TRANSPOSE) return add_moved(b, d, it);
+  if (weft__fusion_declared(it)->rows == ROWS_SAME) return true; /* what reads it joins too */
+  if (!bundle_draft_add_output(d, it->first_out, whole)) return false;
   const int tensor = d->b.gpu.n_tensor;
   for (int j = 0; j < it->n_in; j++) {
     int operand;
@@ -338,8 +418,8 @@ static bool add_joined(const bundler *b, draft *d, int item) {
   return tensor == d->b.gpu.n_tensor;
 }
 
-/* Lets a result be written over the variable that the item assigns it to.  All views of the variable must be of the element that is
- * written. */
+/* Lets a result be written over the variable that the item assigns it to.  All views of the variable must be of the
+ * element that is written. */
 static bool add_updated(const bundler *b, draft *d, int item) {
   gpu_bundle *g = &d->b.gpu;
   const plan_item *it = &b->p->item[item];
@@ -356,20 +436,21 @@ static bool add_updated(const bundler *b, draft *d, int item) {
   return true;
 }
 
-static bool read_outside(const bundler *b, const draft *d, int slot) {
-  for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++)
-    if (b->reader[r] >= 0 && weft__draft_member(d, b->reader[r]) < 0 && !weft__draft_joins(d, b->reader[r]) &&
-        !weft__draft_updates(d, b->reader[r]))
-      return true;
-  return b->fetched[slot];
-}
-
 /* Adds the steps of member m. */
 static bool add_member(const bundler *b, draft *d, int m) {
   const plan_item *it = &b->p->item[d->member[m]];
   fused_step s;
-  if (!weft__member_step(it, &s) || !add_operand(b, d, it, 0, &s.arg[0])) return false;
-  if (it->n_in == 1 && !add_step(d, &s)) return false;
+  const member_kind kind = weft__member_kind(d, it, &s);
+  gpu_view v;
+  if (kind == MEMBER_MOVED)
+    return weft__draft_member(d, b->p->slot_item[it->in[0].slot]) < 0 && weft__reads_moved(d, it, &v) &&
+           add_view(d, &it->in[0], v, &d->value[m]);
+  if (kind == MEMBER_NOT || !add_operand(b, d, it, 0, kind == MEMBER_SAME ? &d->value[m] : &s.arg[0])) return false;
+  if (kind == MEMBER_SAME) return true;
+  if (kind == MEMBER_ROW) d->b.gpu.by_rows = true;
+  if ((it->n_in == 1 || kind == MEMBER_ROW) && !add_step(d, &s)) return false;
+  d->value[m] = -d->b.gpu.n_step;
+  if (kind == MEMBER_ROW) return true;
   if (s.n_in == 3) {
     for (int j = 1; j < 3; j++)
       if (!add_operand(b, d, it, j, &s.arg[j])) return false;
@@ -379,7 +460,7 @@ static bool add_member(const bundler *b, draft *d, int m) {
     if (!add_operand(b, d, it, j, &s.arg[1]) || !add_step(d, &s)) return false;
     s.arg[0] = -d->b.gpu.n_step;
   }
-  d->step[m] = d->b.gpu.n_step - 1;
+  d->value[m] = -d->b.gpu.n_step;
   return true;
 }
 
@@ -396,7 +477,9 @@ bool weft__draft_build(const bundler *b, draft *d) {
     gpu_view v = all;
     if (weft__dtype_base(it->node->out_type[0]) == WEFT_BOOL) v.kind = VIEW_BOOL;
     if (!read_outside(b, d, it->first_out)) continue;
-    if (!add_output(d, it->first_out, d->shape) || !add_result(d, v, -1 - d->step[m])) return false;
+    const shape *s = &it->node->out_shape[0];
+    if (!weft__shape_equal(s, d->shape)) v.row = 1, v.column = 0;
+    if (!bundle_draft_add_output(d, it->first_out, s) || !add_result(d, v, d->value[m])) return false;
   }
   for (int i = 0; i < d->n_join; i++)
     if (!add_joined(b, d, d->join[i])) return false;

@@ -1,6 +1,9 @@
 /* bundle_draft.h - a bundle that is being formed: what its kernel reads, computes and writes.
  *
- * bundle.c chooses the members; bundle_draft.c makes the kernel's state from them. */
+ * bundle.c chooses the members; bundle_draft.c makes the kernel's state from them.
+ *
+ * Include cycle with exec/passes/bundle_rows, exec/passes/bundle_moves: they say what an item is in a draft, and the
+ * draft asks them while it is built. */
 #ifndef WEFT_EXEC_PASSES_BUNDLE_DRAFT_H
 #define WEFT_EXEC_PASSES_BUNDLE_DRAFT_H
 
@@ -9,7 +12,7 @@
 
 enum {
   SMALL = 1 << 18, /* elements of a tensor whose bundle may be interpreted; parts of larger ones are not looked for */
-  MAX_JOINS = 4,
+  MAX_JOINS = 8,
   MAX_UPDATES = 6,
   MAX_DEPTH = 6 /* of ops that are computed again for one value */
 };
@@ -27,14 +30,15 @@ typedef struct bundler {
 } bundler;
 
 typedef struct draft { /* a bundle that is being formed */
+  const plan *p;
   int root;
   int join[MAX_JOINS],
-      n_join; /* items that join results with each other or with other values, or round one; the root may be one */
+      n_join; /* items that join results with each other or with other values, round or move one; the root may be one */
   int update[MAX_UPDATES], n_update; /* items that assign results to variables */
   const shape *shape;
   weft_dtype type;
   int member[GPU_BUNDLE_STEPS], n_member; /* in the order of the plan, without those that join */
-  int step[GPU_BUNDLE_STEPS];             /* per member: its step */
+  int value[GPU_BUNDLE_STEPS];            /* per member: the operand that its result is, as an arg of a step */
   int maker[GPU_BUNDLE_STEPS], n_maker;   /* items whose result was split, which are computed part by part */
   int part[GPU_BUNDLE_STEPS], operand[GPU_BUNDLE_STEPS], n_part; /* slots of such parts, and what stands for them */
   int again[GPU_BUNDLE_STEPS], n_again;                          /* slots whose values are computed again */
@@ -47,14 +51,15 @@ typedef struct draft { /* a bundle that is being formed */
 
 /* Returns what the item's op declares, if no other pass has replaced its kernel. */
 const fusion *weft__fusion_declared(const plan_item *it);
-/* Returns true if the tensors are so small that a bundle of them may be interpreted, and parts of others are looked for. */
+/* Returns true if the tensors are so small that a bundle of them may be interpreted, and parts of others are looked
+ * for. */
 bool weft__draft_is_small(const draft *d);
 /* Returns the number of the member that the item is, or -1. */
 int weft__draft_member(const draft *d, int item);
 bool weft__draft_joins(const draft *d, int item);
 bool weft__draft_updates(const draft *d, int item);
-/* Returns the float type that a member computes with, which all its arguments have but the results of comparisons and the
- * conditions of choices, which are bools; else WEFT_INVALID. */
+/* Returns the float type that a member computes with, which all its arguments have but the results of comparisons and
+ * the conditions of choices, which are bools; else WEFT_INVALID. */
 weft_dtype weft__member_type(const plan_item *it);
 /* Stores the step of a member: a sum of many has one for each input but the first.  A sum of 16-bit floats is rounded
  * once, and the steps of a bundle are each, so it is none. */

@@ -159,7 +159,7 @@ static copy *find_copy(copy_inserter *s, int slot, int to, int reader) {
 }
 
 /* Returns the node that names the copy in errors and traces: the one whose output is copied. */
-static weft_node *copy_node(plan *p, int slot) {
+static weft_node *copy_insertion_node(plan *p, int slot) {
   const int item = p->slot_item[slot];
   const weft_node *from = item >= 0 ? p->item[item].node : p->feed_node[slot];
   const int out = item >= 0 ? slot - p->item[item].first_out : p->feed_out[slot];
@@ -176,7 +176,7 @@ static weft_node *copy_node(plan *p, int slot) {
   return n;
 }
 
-static weft_err add_item(copy_inserter *s, const plan_item *it) {
+static weft_err copy_insertion_add_item(copy_inserter *s, const plan_item *it) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->item, s->room_item, s->n_item + 1));
   s->item[s->n_item++] = *it;
   return WEFT_OK;
@@ -185,7 +185,8 @@ static weft_err add_item(copy_inserter *s, const plan_item *it) {
 /* Adds an item that computes nothing: it waits until the copies from a device have arrived. */
 static weft_err add_wait_item(copy_inserter *s, int slot, int from, int stage) {
   plan *p = s->p;
-  plan_item it = {.node = copy_node(p, slot), .op = &wait_op, .run = wait_run, .first_out = 0, .stage = stage};
+  plan_item it = {
+      .node = copy_insertion_node(p, slot), .op = &wait_op, .run = wait_run, .first_out = 0, .stage = stage};
   copying *state = weft__arena_alloc(&p->arena, sizeof *state);
   it.in = weft__arena_alloc(&p->arena, sizeof *it.in);
   it.control = weft__arena_alloc(&p->arena, sizeof *it.control);
@@ -193,12 +194,12 @@ static weft_err add_wait_item(copy_inserter *s, int slot, int from, int stage) {
   state->from = p->device[from];
   it.state = state;
   s->coming[from] = false;
-  return add_item(s, &it);
+  return copy_insertion_add_item(s, &it);
 }
 
 static weft_err add_copy_item(copy_inserter *s, copy *c, bool from_ref, int stage) {
   plan *p = s->p;
-  plan_item it = {.node = copy_node(p, c->slot),
+  plan_item it = {.node = copy_insertion_node(p, c->slot),
                   .op = &copy_op,
                   .run = copy_run,
                   .device = c->to ? p->device[c->to - 1] : NULL,
@@ -214,7 +215,7 @@ static weft_err add_copy_item(copy_inserter *s, copy *c, bool from_ref, int stag
   ((copying *)it.state)->wait = p->executor == PLAN_DATAFLOW; /* the dataflow executor knows no order */
   if (!c->to) s->coming[s->memory[c->slot] - 1] = true;
   c->item = s->n_item;
-  return add_item(s, &it);
+  return copy_insertion_add_item(s, &it);
 }
 
 static int constant_of(const plan *p, int slot) {
@@ -336,7 +337,7 @@ static weft_err await_inputs(copy_inserter *s, const plan_item *it) {
 static weft_err copy_item_inputs(copy_inserter *s, int i) {
   WEFT_TRY(await_inputs(s, &s->p->item[i]));
   s->moved[i] = s->n_item;
-  WEFT_TRY(add_item(s, &s->p->item[i]));
+  WEFT_TRY(copy_insertion_add_item(s, &s->p->item[i]));
   return add_late(s, i);
 }
 

@@ -24,12 +24,12 @@ typedef struct grouping {
   bool *used;    /* per group: a lookup takes its ids */
 } grouping;
 
-/* The first group whose ids are this output, or NONE. */
+/* Returns the entry of the first group whose ids are this output; it is NONE if there is no group. */
 static int *group_of_ids(const grouping *g, weft_out ids) { return &g->of_ids[g->first[ids.node] + ids.slot]; }
 
 static const weft_node *node_at(const grouping *g, int id) { return g->c->graph->node[id]; }
 
-static bool is_fed(const grouping *g, weft_out o) { return weft__feeds_find(g->feeds, o) >= 0; }
+static bool distinct_rows_is_fed(const grouping *g, weft_out o) { return weft__feeds_find(g->feeds, o) >= 0; }
 
 static bool has_role(const weft_node *n, fusion_role role) {
   return n->op && n->op->fusion && n->op->fusion->role == role;
@@ -37,7 +37,7 @@ static bool has_role(const weft_node *n, fusion_role role) {
 
 static bool is_remote(const grouping *g, int node) { return g->c->task[g->where[node]] != g->c->task[g->c->client]; }
 
-static bool is_at_client(const grouping *g, weft_out o) { return is_fed(g, o) || !is_remote(g, o.node); }
+static bool is_at_client(const grouping *g, weft_out o) { return distinct_rows_is_fed(g, o) || !is_remote(g, o.node); }
 
 /* Returns true if the output has the elements of input 0 in their order: Identity, Reshape. */
 static bool keeps_elements(const weft_node *n) {
@@ -49,7 +49,8 @@ static bool keeps_elements(const weft_node *n) {
 
 /* Returns the output that o is a view of, by views of the client's task; WEFT_NONE if it is not of that task. */
 static weft_out find_source(const grouping *g, weft_out o) {
-  while (!is_fed(g, o) && !is_remote(g, o.node) && keeps_elements(node_at(g, o.node))) o = node_at(g, o.node)->in[0];
+  while (!distinct_rows_is_fed(g, o) && !is_remote(g, o.node) && keeps_elements(node_at(g, o.node)))
+    o = node_at(g, o.node)->in[0];
   return is_at_client(g, o) ? o : WEFT_NONE;
 }
 
@@ -62,13 +63,15 @@ static bool may_move(const grouping *g, const weft_node *n) {
   weft__waits_of(g->waits, n->id);
   if (g->waits->n) return false;
   for (int i = 0; i < n->n_out; i++)
-    if (weft__out_is_ref(g->c->graph, (weft_out){n->id, (uint16_t)i}) || is_fed(g, (weft_out){n->id, (uint16_t)i}))
+    if (weft__out_is_ref(g->c->graph, (weft_out){n->id, (uint16_t)i}) ||
+        distinct_rows_is_fed(g, (weft_out){n->id, (uint16_t)i}))
       return false;
   return true;
 }
 
 static bool is_constant(const grouping *g, weft_out o) {
-  return weft__node_is(node_at(g, o.node), KIND_CONST) && node_at(g, o.node)->n_control == 0 && !is_fed(g, o);
+  return weft__node_is(node_at(g, o.node), KIND_CONST) && node_at(g, o.node)->n_control == 0 &&
+         !distinct_rows_is_fed(g, o);
 }
 
 /* The ids of a node that makes them distinct: at the client, and not distinct already. */
@@ -91,7 +94,7 @@ static int group_of_inputs(const grouping *g, const weft_node *n, int first) {
   int found = NONE;
   for (int i = first; i < n->n_in; i++) {
     if (is_constant(g, n->in[i])) continue;
-    int group = is_fed(g, n->in[i]) ? NONE : g->group[n->in[i].node];
+    int group = distinct_rows_is_fed(g, n->in[i]) ? NONE : g->group[n->in[i].node];
     if (group == NONE || (found != NONE && group != found)) return NONE;
     found = group;
   }
@@ -100,8 +103,8 @@ static int group_of_inputs(const grouping *g, const weft_node *n, int first) {
 
 /* Returns true if the node adds rows of the client's task by the numbers of distinct ids. */
 static bool sums_rows(const grouping *g, const weft_node *n) {
-  return has_role(n, ROLE_SUM_ROWS) && is_at_client(g, n->in[0]) && n->in[1].slot == 1 && !is_fed(g, n->in[1]) &&
-         has_role(node_at(g, n->in[1].node), ROLE_DISTINCT);
+  return has_role(n, ROLE_SUM_ROWS) && is_at_client(g, n->in[0]) && n->in[1].slot == 1 &&
+         !distinct_rows_is_fed(g, n->in[1]) && has_role(node_at(g, n->in[1].node), ROLE_DISTINCT);
 }
 
 static void group_node(grouping *g, const weft_node *n) {
@@ -120,7 +123,7 @@ static void group_node(grouping *g, const weft_node *n) {
 /* Refuses the groups that the node makes impossible: the numbers of the ids are read on a ps, or another node waits. */
 static void check_group_reader(grouping *g, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) {
-    int group = is_fed(g, n->in[i]) ? NONE : g->group[n->in[i].node];
+    int group = distinct_rows_is_fed(g, n->in[i]) ? NONE : g->group[n->in[i].node];
     if (group != NONE && group != g->group[n->id] && n->in[i].node == group && n->in[i].slot == 1 &&
         is_remote(g, n->id))
       g->refused[group] = true;
@@ -144,8 +147,8 @@ static bool looks_up_rows(const grouping *g, const weft_node *n) {
 
 static void note_lookup(grouping *g, const weft_node *n) {
   weft_out out = {n->id, 0};
-  if (!is_remote(g, n->id) || is_fed(g, out)) return;
-  if (weft__node_is(n, KIND_IDENTITY) && !is_fed(g, n->in[0])) {
+  if (!is_remote(g, n->id) || distinct_rows_is_fed(g, out)) return;
+  if (weft__node_is(n, KIND_IDENTITY) && !distinct_rows_is_fed(g, n->in[0])) {
     g->out->lookup[n->id] = g->out->lookup[n->in[0].node];
   } else if (looks_up_rows(g, n)) {
     weft_out ids = find_source(g, n->in[1]);
@@ -159,12 +162,12 @@ static void note_lookup(grouping *g, const weft_node *n) {
 /* Refuses the lookup whose rows the node reads on a ps: they must be those of the batch there. */
 static void check_row_reader(grouping *g, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) {
-    int lookup = is_fed(g, n->in[i]) ? NONE : g->out->lookup[n->in[i].node];
+    int lookup = distinct_rows_is_fed(g, n->in[i]) ? NONE : g->out->lookup[n->in[i].node];
     if (lookup != NONE && g->out->lookup[n->id] != lookup && is_remote(g, n->id)) g->refused[lookup] = true;
   }
 }
 
-static void decide(grouping *g, const int *order, int n_order) {
+static void distinct_rows_decide(grouping *g, const int *order, int n_order) {
   distinct_rows *d = g->out;
   for (int i = 0; i < n_order; i++) group_node(g, node_at(g, order[i]));
   for (int i = 0; i < n_order; i++) check_group_reader(g, node_at(g, order[i]));
@@ -211,7 +214,7 @@ weft_err weft__distinct_rows_find(distinct_rows *d, const cut *c, int *where, co
   if (!err) {
     set_none(d->ids, n), set_none(d->lookup, n), set_none(g.group, n), set_none(g.of_ids, outputs);
     number_outputs(&g);
-    decide(&g, order, n_order);
+    distinct_rows_decide(&g, order, n_order);
   }
   weft__free(g.group);
   weft__free(g.first);

@@ -31,7 +31,8 @@ typedef struct group {
   bool updates; /* input 0 is a variable, which takes the result */
 } group;
 
-/* Returns true if the item's value is broadcast: inside the group it would have to be computed more than once. */
+/* Returns true if both items have outputs of the same known shape.  A smaller value is broadcast by its reader: inside
+ * the group it would be computed more than once. */
 static bool same_size(const plan_item *a, const plan_item *b) {
   const shape *x = &a->node->out_shape[0], *y = &b->node->out_shape[0];
   return x->rank >= 0 && weft__shape_equal(x, y);
@@ -164,7 +165,7 @@ static weft_err group_replace_root(finder *f, int i, const group *g) {
   return WEFT_OK;
 }
 
-static weft_err find_groups(finder *f) {
+static weft_err fuse_find_groups(finder *f) {
   for (int i = f->p->n_item - 1; i >= 0; i--) { /* readers before what they read: groups end at their root */
     const plan_item *it = &f->p->item[i];
     group g = {.prog.type = weft__dtype_base(it->n_out ? it->node->out_type[0] : WEFT_INVALID)};
@@ -178,7 +179,7 @@ static weft_err find_groups(finder *f) {
 }
 
 /* Returns the inferred shape of a slot; NULL for feeds and constants. */
-static const shape *shape_of(const plan *p, int slot) {
+static const shape *fuse_shape_of(const plan *p, int slot) {
   const int i = p->slot_item[slot];
   return i < 0 ? NULL : &p->item[i].node->out_shape[slot - p->item[i].first_out];
 }
@@ -209,7 +210,7 @@ static bool group_is_epilogue(const finder *f, const plan_item *root, int from) 
     if (it->in[i].from_ref && weft__writes_between(f->p, c, root, it->in[i].slot))
       return false; /* the item reads its inputs now, the group would read them later */
   for (int i = 0; i < root->n_in; i++) {
-    const shape *s = shape_of(p, root->in[i].slot);
+    const shape *s = fuse_shape_of(p, root->in[i].slot);
     if (i != from && (!s || s->rank != 1 || s->dim[0] < 0 || s->dim[0] != out->dim[out->rank - 1])) return false;
   }
   return true;
@@ -314,7 +315,7 @@ weft_err weft__fuse(plan *p) {
   weft_err err = f.uses && f.ordered && f.gone && to ? WEFT_OK : WEFT_OOM;
   if (!err) {
     count_uses(&f);
-    err = find_groups(&f);
+    err = fuse_find_groups(&f);
     if (!err) err = join_epilogues(&f);
     if (!err) err = join_updates(&f);
     weft__plan_remove_items(p, f.gone, to); /* also after a failure: what was absorbed so far is gone */

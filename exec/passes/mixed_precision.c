@@ -77,7 +77,7 @@ static weft_err copy_cast(copier *c, weft_out old, int place, weft_dtype want, w
   return WEFT_OK;
 }
 
-/* The output of the copy that has the value of `old`; WEFT_NONE if its node is not there yet. */
+/* Returns the output of the copy that has the value of `old`; WEFT_NONE if its node is not there yet. */
 static weft_out copy_source(const copier *c, weft_out old) {
   if (c->to[old.node] >= 0) return (weft_out){c->to[old.node], old.slot, 0};
   const int feed = weft__feeds_find(&c->feeds, old);
@@ -106,7 +106,7 @@ static weft_err copy_input(copier *c, const weft_node *n, int i, weft_out *in) {
   return copy_cast(c, n->in[i], place, want, in);
 }
 
-static int copy_attrs(const copier *c, const weft_node *n, attr *to) {
+static int mixed_precision_copy_attrs(const copier *c, const weft_node *n, attr *to) {
   int count = 0;
   for (int i = 0; i < n->n_attr; i++) {
     if (strcmp(n->attr[i].name, "_class") == 0) continue; /* every node has its device by now */
@@ -117,7 +117,7 @@ static int copy_attrs(const copier *c, const weft_node *n, attr *to) {
   return count;
 }
 
-static weft_err copy_node(copier *c, const weft_node *n) {
+static weft_err mixed_precision_copy_node(copier *c, const weft_node *n) {
   weft_out *in = weft__arena_alloc(&c->m->arena, sizeof *in * ((size_t)n->n_in + 1));
   attr *attrs = weft__arena_alloc(&c->m->arena, sizeof *attrs * ((size_t)n->n_attr + 1));
   if (!in || !attrs) return WEFT_OOM;
@@ -126,7 +126,7 @@ static weft_err copy_node(copier *c, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) WEFT_TRY(copy_input(c, n, i, &in[i]));
   for (int i = 0; i < n->n_in; i++)
     if (in[i].node < 0) in[i] = in[0];
-  spec.n_attr = copy_attrs(c, n, attrs);
+  spec.n_attr = mixed_precision_copy_attrs(c, n, attrs);
   weft__waits_of(&c->waits, n->id);
   int *control = weft__arena_alloc(&c->m->arena, sizeof *control * ((size_t)c->waits.n + 1));
   if (!control) return WEFT_OOM;
@@ -208,7 +208,7 @@ static weft_err copy_all(copier *c) {
   WEFT_TRY(weft__feeds_init(&c->feeds, c->r->n_feed, c->r->feed));
   WEFT_TRY(weft__waits_init(&c->waits, c->g, c->order, c->n_order));
   WEFT_TRY(copy_feeds(c, ordered));
-  for (int i = 0; i < c->n_order; i++) WEFT_TRY(copy_node(c, c->g->node[c->order[i]]));
+  for (int i = 0; i < c->n_order; i++) WEFT_TRY(mixed_precision_copy_node(c, c->g->node[c->order[i]]));
   WEFT_TRY(close_loops(c));
   return copy_request(c);
 }

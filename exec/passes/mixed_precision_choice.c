@@ -48,7 +48,8 @@ static const attr *changed_attr(const weft_node *n, const arg_def *d) {
   return a && weft__mixed_changes(n, a) ? a : NULL;
 }
 
-/* Sets the types of a draft of n's arguments to half where the rewrite would.  Returns whether there is such an argument. */
+/* Sets the types of a draft of n's arguments to half where the rewrite would.  Returns whether there is such an
+ * argument. */
 static bool draft_types(const weft_node *n, weft_dtype *in, weft_dtype *out) {
   bool any = false;
   const opdef *d = &n->op->opdef;
@@ -95,7 +96,7 @@ static bool touches_reference(const weft_node *n) {
   return false;
 }
 
-static bool is_fed(const chooser *c, const weft_node *n) {
+static bool mixed_precision_choice_is_fed(const chooser *c, const weft_node *n) {
   for (int i = 0; i < n->n_out; i++)
     if (weft__feeds_find(&c->feeds, (weft_out){n->id, (uint16_t)i, 0}) >= 0) return true;
   return false;
@@ -108,7 +109,7 @@ static weft_err find_changeable(chooser *c, const plan_request *r, const plan_de
     bool has = false;
     c->mark[n->id] |= ORDERED;
     if (!n->op || n->op->amp == AMP_NONE || n->op->amp == AMP_DENY || strcmp(d->ops->type, "GPU") != 0) continue;
-    if (touches_reference(n) || is_fed(c, n)) continue;
+    if (touches_reference(n) || mixed_precision_choice_is_fed(c, n)) continue;
     WEFT_TRY(draft_has_kernel(c, n, &has));
     if (has) c->mark[n->id] |= MAY_CHANGE;
   }
@@ -123,7 +124,7 @@ static bool carries_float(const chooser *c, const weft_node *n, int i) {
   return c->mark[o.node] & ORDERED && weft__out_type(c->g, o) == WEFT_FLOAT && weft__feeds_find(&c->feeds, o) < 0;
 }
 
-static weft_err find_readers(chooser *c) {
+static weft_err mixed_precision_choice_find_readers(chooser *c) {
   int *first = weft__arena_alloc(&c->arena, sizeof *first * ((size_t)c->g->n_node + 2)), total = 0;
   if (!first) return WEFT_OOM;
   c->first_reader = first;
@@ -221,7 +222,7 @@ weft_err weft__mixed_choose(const weft_graph *g, const plan_request *r, const pl
   *half = weft__alloc_zero(n, sizeof **half);
   if (!err && (!c.mark || !c.stack || !*half)) err = WEFT_OOM;
   if (!err) err = find_changeable(&c, r, where);
-  if (!err) err = find_readers(&c);
+  if (!err) err = mixed_precision_choice_find_readers(&c);
   if (!err) {
     choose_half(&c);
     for (int i = 0; i < g->n_node; i++) (*half)[i] = c.mark[i] & HALF;

@@ -1,11 +1,11 @@
 /* order.c - which nodes a request needs, and an order in which they can run.
  *
- * Nodes are visited depth first from the oldest to the newest, inputs before their readers.  The only cycle allowed is a
- * loop's, which NextIteration closes into Merge.
+ * Nodes are visited depth first from the oldest to the newest, inputs before their readers.  The only cycle allowed is
+ * a loop's, which NextIteration closes into Merge.
  *
  * The gradients of a node have control edges between them.  So the gradient of a batch of images, which no node reads,
- * would be computed only because of a control edge.  Such nodes are left out, as TensorFlow's optimizer does.  In a graph
- * with branches they stay, because there a control edge can also make its reader dead. */
+ * would be computed only because of a control edge.  Such nodes are left out, as TensorFlow's optimizer does.  In a
+ * graph with branches they stay, because there a control edge can also make its reader dead. */
 #include "exec/passes/order.h"
 
 #include "base/alloc.h"
@@ -26,14 +26,14 @@ typedef struct walk {
   bool branches; /* does the graph have control flow? */
 } walk;
 
-static bool is_fed(const walk *w, weft_out o) { return weft__feeds_find(&w->feeds, o) >= 0; }
+static bool order_is_fed(const walk *w, weft_out o) { return weft__feeds_find(&w->feeds, o) >= 0; }
 
 static bool closes_loop(const weft_node *n) { return weft__node_is(n, KIND_NEXT_ITERATION); }
 
 /* Edge e of node n: its data inputs first, then its control inputs.  -1: cut by a feed. */
-static int edge_source(const walk *w, const weft_node *n, int e) {
+static int order_edge_source(const walk *w, const weft_node *n, int e) {
   if (e >= n->n_in) return n->control[e - n->n_in];
-  return is_fed(w, n->in[e]) ? -1 : n->in[e].node;
+  return order_is_fed(w, n->in[e]) ? -1 : n->in[e].node;
 }
 
 /* Returns true if the node only computes outputs from inputs.  A placeholder does more: it fails if it was not fed. */
@@ -42,7 +42,7 @@ static bool only_computes(const walk *w, const weft_node *n) {
   if (n->n_in == 0 && !weft__node_is(n, KIND_CONST)) return false;
   if (w->branches || !o || !o->cpu || o->opdef.stateful || n->n_out == 0 || o->flags & OP_ASYNC) return false;
   for (int i = 0; i < n->n_out; i++)
-    if (weft__out_is_ref(w->g, weft__graph_out(w->g, n->id, i)) || is_fed(w, weft__graph_out(w->g, n->id, i)))
+    if (weft__out_is_ref(w->g, weft__graph_out(w->g, n->id, i)) || order_is_fed(w, weft__graph_out(w->g, n->id, i)))
       return false;
   for (int i = 0; i < n->n_in; i++)
     if (weft__takes_ref(n, i) || weft__out_type(w->g, n->in[i]) == WEFT_RESOURCE) return false;
@@ -65,7 +65,7 @@ static void wait_for(walk *w, int id) {
 /* Marks the source of edge e of n.  The inputs of a node that is only waited for are only waited for as well, but the
  * creation of a variable need not be waited for. */
 static void need_edge(walk *w, const weft_node *n, int e) {
-  int from = edge_source(w, n, e);
+  int from = order_edge_source(w, n, e);
   if (from < 0) return;
   if (w->needed[n->id] == NEEDED && e < n->n_in)
     walk_need(w, from, NEEDED);
@@ -77,7 +77,7 @@ static void mark_needed(walk *w) {
   for (int i = 0; i < w->g->n_node && !w->branches; i++)
     w->branches = w->g->node[i]->op && w->g->node[i]->op->flags & OP_CONTROL_FLOW;
   for (int i = 0; i < w->r->n_fetch; i++)
-    if (!is_fed(w, w->r->fetch[i])) walk_need(w, w->r->fetch[i].node, NEEDED);
+    if (!order_is_fed(w, w->r->fetch[i])) walk_need(w, w->r->fetch[i].node, NEEDED);
   for (int i = 0; i < w->r->n_target; i++) walk_need(w, w->r->target[i], NEEDED);
   while (w->depth) {
     const weft_node *n = w->g->node[w->stack[--w->depth]];
@@ -100,7 +100,7 @@ static weft_err walk_visit(walk *w, int root, int *order, int *n_order) {
       w->depth--;
       continue;
     }
-    int from = edge_source(w, n, e);
+    int from = order_edge_source(w, n, e);
     if (from < 0 || w->mark[from] == DONE || closes_loop(w->g->node[from])) continue;
     if (w->mark[from] == OPEN)
       return weft__fail(WEFT_INVALID_ARGUMENT, "The graph has a cycle through the nodes '%s' and '%s'", n->name,

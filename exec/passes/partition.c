@@ -45,7 +45,7 @@ static void *partition_alloc(cutter *k, size_t size) { return weft__arena_alloc(
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-static weft_err part_of(cutter *k, int at, task_part **out) {
+static weft_err partition_part_of(cutter *k, int at, task_part **out) {
   int t = k->c->task[at];
   if (!k->of_task[t]) {
     task_part *p = k->of_task[t] = &k->out->part[k->out->n_part++];
@@ -60,7 +60,7 @@ static weft_err part_of(cutter *k, int at, task_part **out) {
 
 static weft_err add_node(cutter *k, int at, node_def *n) {
   task_part *p;
-  WEFT_TRY(part_of(k, at, &p));
+  WEFT_TRY(partition_part_of(k, at, &p));
   if (p->def.n_node == p->room) {
     size_t room = p->room ? 2 * p->room : 16;
     node_def **grown = partition_alloc(k, room * sizeof *grown);
@@ -262,7 +262,8 @@ static int compare_names(const weft_graph *g, weft_out a, weft_out b) {
   return strcmp(own, other);
 }
 
-/* The position of an output among the distinct ones of a list that is sorted by name, as TensorFlow numbers them. */
+/* Returns the position of an output among the distinct ones of a list that is sorted by name, as TensorFlow numbers
+ * them. */
 static int sorted_position(const weft_graph *g, weft_out o, int n, const weft_out *list) {
   int before = 0;
   for (int i = 0; i < n; i++) before += compare_names(g, list[i], o) < 0 && !listed_before(list, i);
@@ -330,7 +331,7 @@ static weft_err find_edge(cutter *k, weft_out o, edge *e) {
   return e->source ? WEFT_OK : weft__part_oom();
 }
 
-static weft_err copy_node(cutter *k, const weft_node *n, int at);
+static weft_err partition_copy_node(cutter *k, const weft_node *n, int at);
 static weft_err input_at(cutter *k, weft_out o, int to, char **out);
 
 static bool is_constant(const cutter *k, int node) {
@@ -352,7 +353,7 @@ static weft_err copy_at(cutter *k, int node, int to, char **out) {
   *out = (char *)(uintptr_t)n->name;
   snprintf(key, sizeof key, "%d:copy:%d", node, k->c->task[to]);
   if (weft__map_get(&k->pairs, key)) return WEFT_OK;
-  WEFT_TRY(copy_node(k, n, k->c->task[to] == k->c->task[k->c->where[node]] ? k->c->where[node] : to));
+  WEFT_TRY(partition_copy_node(k, n, k->c->task[to] == k->c->task[k->c->where[node]] ? k->c->where[node] : to));
   return weft__map_put(&k->pairs, key, *out);
 }
 
@@ -362,7 +363,7 @@ static bool is_received(const cutter *k, weft_out o, int to) {
   return weft__map_get(&k->pairs, key) != NULL;
 }
 
-/* Returns true if the op only gives its input another shape, or tells its input's shape. */
+/* Returns true if the op only gives its input another shape, or returns its input's shape. */
 static bool makes_view(const cutter *k, const weft_node *n) {
   const op *o = n->op;
   if (!o || !o->anywhere || o->opdef.stateful || o->flags & ~(unsigned)(OP_INPLACE | OP_SHAPE_ONLY)) return false;
@@ -462,7 +463,7 @@ static int by_id(const void *a, const void *b) {
   return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
 }
 
-/* As receive_value, for one value that tells of several nodes; nodes that wait for the same ones share it. */
+/* As receive_value, for one value that says that several nodes have run.  Nodes that wait for the same share it. */
 static weft_err receive_joined(cutter *k, const edge *e, const int *from, int to, char **received) {
   text key = {0};
   weft__text_printf(&key, "join:%d", k->c->task[to]);
@@ -497,7 +498,7 @@ static int parallel_of(const cutter *k, const loop_frame *f) {
 }
 
 /* The Enter of a loop that only iterates; what enters is made once for each time that the loop is begun. */
-static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
+static weft_err iterating_enter(cutter *k, int loop, int at, char *name) {
   const loop_frame *f = &k->loops.frame[loop];
   char *first = weft__part_format(&k->out->arena, "%s_first", name), *outer = NULL;
   node_def *n;
@@ -514,7 +515,7 @@ static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
   return add_node(k, at, n);
 }
 
-static weft_err turning_node(cutter *k, int at, const char *type, char *name, char *in, char *other) {
+static weft_err iterating_node(cutter *k, int at, const char *type, char *name, char *in, char *other) {
   node_def *n;
   if (!in) return weft__part_oom();
   WEFT_TRY(weft__part_node(&k->out->arena, &n, name, type, in, 2));
@@ -527,8 +528,8 @@ static weft_err turning_node(cutter *k, int at, const char *type, char *name, ch
 /* A frame that is entered and left without iterating. */
 static weft_err single_iteration_at(cutter *k, int loop, int at, char *begun) {
   char *again = weft__part_format(&k->out->arena, "%s_again", begun);
-  WEFT_TRY(turning_enter(k, loop, at, begun));
-  return again ? turning_node(k, at, "Identity", again, begun, NULL) : weft__part_oom();
+  WEFT_TRY(iterating_enter(k, loop, at, begun));
+  return again ? iterating_node(k, at, "Identity", again, begun, NULL) : weft__part_oom();
 }
 
 /* A loop on the task of device `at` that iterates as the loop does; *begun is the node that runs in each iteration. */
@@ -543,24 +544,24 @@ static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
                       f->name);
   int number = k->edges++;
   if (!f->iterates) {
-    if (!(*begun = weft__part_format(&k->out->arena, "_turn%d", number))) return weft__part_oom();
+    if (!(*begun = weft__part_format(&k->out->arena, "_loop%d", number))) return weft__part_oom();
     WEFT_TRY(weft__map_put(&k->pairs, key, *begun));
     return single_iteration_at(k, loop, at, *begun);
   }
-  char *merge = *begun = weft__part_format(&k->out->arena, "_turn%d", number),
-       *enter = weft__part_format(&k->out->arena, "_turn%d_enter", number);
-  char *sw = weft__part_format(&k->out->arena, "_turn%d_switch", number),
-       *next = weft__part_format(&k->out->arena, "_turn%d_next", number);
-  char *again = weft__part_format(&k->out->arena, "_turn%d_again", number),
-       *live = weft__part_format(&k->out->arena, "_turn%d_switch:1", number);
+  char *merge = *begun = weft__part_format(&k->out->arena, "_loop%d", number),
+       *enter = weft__part_format(&k->out->arena, "_loop%d_enter", number);
+  char *sw = weft__part_format(&k->out->arena, "_loop%d_switch", number),
+       *next = weft__part_format(&k->out->arena, "_loop%d_next", number);
+  char *again = weft__part_format(&k->out->arena, "_loop%d_again", number),
+       *live = weft__part_format(&k->out->arena, "_loop%d_switch:1", number);
   if (!merge || !enter || !sw || !next || !again || !live) return weft__part_oom();
   WEFT_TRY(weft__map_put(&k->pairs, key, merge));
-  WEFT_TRY(turning_enter(k, loop, at, enter));
-  WEFT_TRY(turning_node(k, at, "Merge", merge, enter, next));
+  WEFT_TRY(iterating_enter(k, loop, at, enter));
+  WEFT_TRY(iterating_node(k, at, "Merge", merge, enter, next));
   WEFT_TRY(input_at(k, (weft_out){f->loop_cond, 0}, at, &pred));
-  WEFT_TRY(turning_node(k, at, "Switch", sw, merge, pred));
-  WEFT_TRY(turning_node(k, at, "NextIteration", next, live, NULL));
-  return turning_node(k, at, "Identity", again, live, NULL);
+  WEFT_TRY(iterating_node(k, at, "Switch", sw, merge, pred));
+  WEFT_TRY(iterating_node(k, at, "NextIteration", next, live, NULL));
+  return iterating_node(k, at, "Identity", again, live, NULL);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
@@ -576,7 +577,7 @@ static bool all_fed(const cutter *k, int node) {
 static bool is_class(const Tensorflow__NodeDefAttrEntry *e) { return strcmp(e->key, "_class") == 0; }
 
 /* Colocation has done its work, and its partners may be elsewhere. */
-static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
+static weft_err partition_copy_attrs(cutter *k, node_def *n, const node_def *from) {
   n->n_attr = 0;
   n->attr = partition_alloc(k, sizeof *n->attr * (from->n_attr + 1));
   if (!n->attr) return weft__part_oom();
@@ -633,10 +634,10 @@ static weft_err copy_waits(cutter *k, node_def *def, int at) {
   return WEFT_OK;
 }
 
-static weft_err copy_node(cutter *k, const weft_node *n, int at) {
+static weft_err partition_copy_node(cutter *k, const weft_node *n, int at) {
   node_def *def = weft__arena_copy(&k->out->arena, k->whole.node[n->id], sizeof *def);
   if (!def) return weft__part_oom();
-  WEFT_TRY(copy_attrs(k, def, k->whole.node[n->id]));
+  WEFT_TRY(partition_copy_attrs(k, def, k->whole.node[n->id]));
   find_waits(k, n->id);
   def->input = partition_alloc(k, sizeof *def->input * (size_t)(n->n_in + k->waits.n + 1));
   if (!def->input) return weft__part_oom();
@@ -712,7 +713,7 @@ static weft_err find_stages(cutter *k) {
   return WEFT_OK;
 }
 
-static weft_err find_loops(cutter *k) {
+static weft_err partition_find_loops(cutter *k) {
   const weft_graph *g = k->c->graph;
   bool loops = false;
   for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], KIND_ENTER);
@@ -752,7 +753,7 @@ static weft_err cut_all(cutter *k) {
   cut moved;
   WEFT_TRY(find_work(k, &moved));
   const cut *c = k->c;
-  WEFT_TRY(find_loops(k));
+  WEFT_TRY(partition_find_loops(k));
   WEFT_TRY(find_stages(k));
   WEFT_TRY(weft__graph_export_proto(c->graph, NULL, &k->whole, &k->out->arena));
   k->of_task = partition_alloc(k, sizeof *k->of_task * (size_t)(c->n_task + 1));
@@ -762,7 +763,8 @@ static weft_err cut_all(cutter *k) {
   if (!k->of_task || !k->out->part || !k->out->feed_name || !k->out->fetch_name) return weft__part_oom();
   for (int i = 0; i < k->n_order; i++) {
     int node = k->order[i];
-    if (!all_fed(k, node) && !is_constant(k, node)) WEFT_TRY(copy_node(k, c->graph->node[node], c->where[node]));
+    if (!all_fed(k, node) && !is_constant(k, node))
+      WEFT_TRY(partition_copy_node(k, c->graph->node[node], c->where[node]));
   }
   WEFT_TRY(keep_targets(k));
   WEFT_TRY(bring_fetches(k));

@@ -54,7 +54,7 @@ static bool has_kernel(const weft_node *n, const device_spec *full) {
 
 static int root_of(placer *s, int node);
 
-/* The most preferred device that a request allows and that can run the node and its group, or -1. */
+/* Returns the most preferred device that a request allows and that can run the node and its group, or -1. */
 static int find_device(placer *s, const weft_node *n, const device_spec *want) {
   for (int i = 0; i < s->p->n_device; i++) {
     int d = s->rank[i];
@@ -99,7 +99,7 @@ static bool devices_contradict(const device_spec *a, const device_spec *b) {
          (a->has_type && b->has_type && strcmp(a->type, b->type) != 0) || (a->id >= 0 && b->id >= 0 && a->id != b->id);
 }
 
-/* Joins two groups and their requests.  The one asked for first wins where a reference ties them. */
+/* Joins two groups and their requests.  Where a reference ties them, the request that was made first is kept. */
 static weft_err group_unite(placer *s, int a, int b, bool by_class) {
   int x = root_of(s, a), y = root_of(s, b);
   if (x == y) return WEFT_OK;
@@ -142,7 +142,7 @@ static weft_err unite_references(placer *s, const weft_node *n) {
   return WEFT_OK;
 }
 
-static weft_err find_groups(placer *s) {
+static weft_err place_find_groups(placer *s) {
   for (int i = 0; i < s->g->n_node; i++) {
     const weft_node *n = s->g->node[i];
     s->group[i] = i;
@@ -250,7 +250,7 @@ static weft_err place_followers(placer *s) {
 
 static weft_err place_all(placer *s) {
   WEFT_TRY(rank_devices(s));
-  WEFT_TRY(find_groups(s));
+  WEFT_TRY(place_find_groups(s));
   look_for_gpu_kernels(s);
   for (int i = s->from; i < s->g->n_node; i++) WEFT_TRY(place_node(s, s->g->node[i]));
   WEFT_TRY(place_followers(s));

@@ -29,7 +29,7 @@ static rig begin(void) {
 
 static weft_err place(rig *r, bool soft) {
   EXPECT_OK(weft__b_ok(r->g));
-  return weft__place(r->g, 0, &(placement){DEVICES, devices, soft, false}, r->where);
+  return weft__place(r->g, 0, &(placement){.n_device = DEVICES, .device = devices, .soft = soft}, r->where);
 }
 
 /* A node of any op, placed as asked. */
@@ -156,7 +156,7 @@ TEST(placed_nodes_keep_their_device_and_new_ones_follow) {
   EXPECT_OK(place(&r, false));
   weft_out one = value_at(&r, "one", "");
   weft_out set = node(&r, "Assign", "set", "/job:worker/task:0", 2, (weft_out[]){v, one}, 0, NULL);
-  EXPECT_OK(weft__place(r.g, 1, &(placement){DEVICES, devices, false, false}, r.where));
+  EXPECT_OK(weft__place(r.g, 1, &(placement){.n_device = DEVICES, .device = devices}, r.where));
   EXPECT_EQ_INT(r.where[v.node], PS1);
   EXPECT_EQ_INT(r.where[set.node], PS1); /* the producer of a reference wins */
   weft__graph_destroy(r.g);

@@ -4,15 +4,17 @@
 #include "base/alloc.h"
 #include "exec/passes/fuse_step.h"
 #include "kernels/gpu/gpu_host.h"
+#include <limits.h>
 
 enum {
-  LEAST_ROUNDED = 1 << 16, /* elements; fewer are rounded so fast that an item more takes longer */
-  ROW = 8
+  LEAST_ROUNDED = 1 << 16, /* elements; with fewer, one more kernel takes longer than rounding them in each product */
+  ROW = 8                  /* elements of 16 bytes, in the rounded type */
 };
 
 typedef struct rounder {
   plan *p;
   int *reads;   /* per slot: how many operands of products it is */
+  int *first;   /* per slot: the first of these products */
   int *rounded; /* per slot: the slot of the rounded tensor; -1: none yet */
   int *moved;   /* per item: its new number */
   plan_item *item;
@@ -35,23 +37,33 @@ static bool is_product(const plan_item *it) {
   return weft__dtype_base(it->node->out_type[0]) == WEFT_FLOAT;
 }
 
-/* Returns true if the rows of an operand are known to be as long as the matrix units like them. */
-static bool has_even_rows(const shape *s) {
+/* Returns true if the rows of an operand are known to have a multiple of 8 elements.  Then every row of the rounded
+ * tensor begins at a multiple of 16 bytes, which the matrix units of a GPU need to run at full speed. */
+static bool has_aligned_rows(const shape *s) {
   return weft__shape_known(s) && s->rank > 1 && s->dim[s->rank - 1] % ROW == 0;
 }
 
-/* A variable may change between two products, so it is not rounded here. */
 static bool may_round(const plan_item *it, int j) {
-  if (!has_even_rows(operand_shape(it, 0)) || !has_even_rows(operand_shape(it, 1)) || it->in[j].from_ref) return false;
+  if (!has_aligned_rows(operand_shape(it, 0)) || !has_aligned_rows(operand_shape(it, 1))) return false;
   return weft__shape_count(operand_shape(it, j)) >= LEAST_ROUNDED;
 }
 
+/* Counts how many operands of products each slot is.  A variable that may change between two products counts as none,
+ * so each of them rounds it. */
 static void count_reads(rounder *r) {
-  for (int s = 0; s < r->p->n_slot; s++) r->rounded[s] = -1;
+  for (int s = 0; s < r->p->n_slot; s++) r->rounded[s] = r->first[s] = -1;
   for (int i = 0; i < r->p->n_item; i++) {
     const plan_item *it = &r->p->item[i];
-    for (int j = 0; j < 2 && is_product(it); j++)
-      if (may_round(it, j)) r->reads[it->in[j].slot]++;
+    for (int j = 0; j < 2 && is_product(it); j++) {
+      const int slot = it->in[j].slot;
+      if (!may_round(it, j) || r->reads[slot] < 0) continue;
+      if (it->in[j].from_ref && r->first[slot] >= 0 && weft__writes_between(r->p, r->first[slot], it, slot)) {
+        r->reads[slot] = INT_MIN;
+        continue;
+      }
+      if (r->first[slot] < 0) r->first[slot] = i;
+      r->reads[slot]++;
+    }
   }
 }
 
@@ -92,6 +104,7 @@ static weft_err copy_items(rounder *r) {
       if (!may_round(it, j) || r->reads[it->in[j].slot] < 2) continue;
       if (r->rounded[it->in[j].slot] < 0) WEFT_TRY(add_rounding(r, it, j));
       it->in[j].slot = r->rounded[it->in[j].slot];
+      it->in[j].from_ref = false;
     }
     r->moved[i] = r->n_item;
     r->item[r->n_item++] = *it;
@@ -137,11 +150,13 @@ weft_err weft__round_operands(plan *p) {
   const size_t slots = (size_t)p->n_slot + 1;
   rounder r = {.p = p,
                .reads = weft__alloc_zero(slots, sizeof(int)),
+               .first = weft__alloc_zero(slots, sizeof(int)),
                .rounded = weft__alloc_zero(slots, sizeof(int)),
                .moved = weft__alloc_zero((size_t)p->n_item + 1, sizeof(int)),
                .n_slot = p->n_slot};
-  const weft_err err = r.reads && r.rounded && r.moved ? round_operands(&r) : WEFT_OOM;
+  const weft_err err = r.reads && r.first && r.rounded && r.moved ? round_operands(&r) : WEFT_OOM;
   weft__free(r.reads);
+  weft__free(r.first);
   weft__free(r.rounded);
   weft__free(r.moved);
   weft__free(r.item);

@@ -145,7 +145,7 @@ static bool has_effect(const weft_node *n, const symbol *in) {
   return effect;
 }
 
-static weft_err copy_attrs(unroller *u, const weft_node *n, node_spec *spec) {
+static weft_err unroll_emit_copy_attrs(unroller *u, const weft_node *n, node_spec *spec) {
   attr *attrs = weft__arena_alloc(&u->arena, sizeof *attrs * ((size_t)n->n_attr + 1));
   if (!attrs) return WEFT_OOM;
   for (int i = 0; i < n->n_attr; i++)
@@ -154,8 +154,8 @@ static weft_err copy_attrs(unroller *u, const weft_node *n, node_spec *spec) {
   return WEFT_OK;
 }
 
-/* The readers that input i waits for: a loop reads the value that a variable had when the loop began, so what changes the
- * variable waits for all of these. */
+/* Returns the readers that input i waits for: a loop reads the value that a variable had when the loop began, so what
+ * changes the variable waits for all of these. */
 static const variable_use *readers_before(const unroller *u, const weft_node *n, const symbol *in, int i) {
   static const variable_use none = {0};
   return in[i].variable >= 0 && weft__takes_ref(n, i) ? &u->use[in[i].variable] : &none;
@@ -207,7 +207,7 @@ static weft_err note_copy(unroller *u, const weft_node *n, const weft_node *made
   return WEFT_OK;
 }
 
-/* The variable that an output refers to, or whose value its readers see when they run. */
+/* Returns the variable that an output refers to, or whose value its readers see when they run. */
 static int variable_of_output(const weft_node *n, const weft_node *made, const symbol *in, int o) {
   if ((int)n->out_type[o] > WEFT_REF_BASE) return n->n_in && in[0].variable >= 0 ? in[0].variable : n->id;
   const bool read = weft__node_is(n, KIND_IDENTITY) && in[0].variable >= 0 && made->n_control == 0;
@@ -239,7 +239,7 @@ static weft_err node_copy(unroller *u, const weft_node *n, symbol *in, int after
     from[i] = in[i].out;
   }
   spec.in = from;
-  WEFT_TRY(copy_attrs(u, n, &spec));
+  WEFT_TRY(unroll_emit_copy_attrs(u, n, &spec));
   if (effect) WEFT_TRY(copy_controls(u, n, in, after, &spec));
   WEFT_TRY(add_named(u, n, &spec, &made));
   WEFT_TRY(note_copy(u, n, made));

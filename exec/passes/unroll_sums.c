@@ -31,11 +31,13 @@ typedef struct summer {
   int64_t room_join;
 } summer;
 
-static fusion_role role_of(const weft_node *n) { return n->op && n->op->fusion ? n->op->fusion->role : ROLE_NONE; }
+static fusion_role unroll_sums_role_of(const weft_node *n) {
+  return n->op && n->op->fusion ? n->op->fusion->role : ROLE_NONE;
+}
 
 /* Returns true if the node adds inputs of the shape of its output, and only that. */
 static bool is_sum(const weft_graph *g, const weft_node *n) {
-  if (role_of(n) != ROLE_PLUS && !weft__node_is(n, KIND_SUM)) return false;
+  if (unroll_sums_role_of(n) != ROLE_PLUS && !weft__node_is(n, KIND_SUM)) return false;
   bool same = weft__shape_known(&n->out_shape[0]);
   for (int i = 0; i < n->n_in; i++) same = same && weft__shape_equal(weft__out_shape(g, n->in[i]), &n->out_shape[0]);
   return same && n->out_type[0] == weft__out_type(g, n->in[0]);
@@ -59,14 +61,14 @@ static bool list_terms(summer *s, const weft_node *n) {
 
 /* Returns the axis along which factor i of a term is joined with those of other terms. */
 static int joined_axis(const weft_node *n, int i) {
-  if (role_of(n) == ROLE_COLUMNS) return 0;
+  if (unroll_sums_role_of(n) == ROLE_COLUMNS) return 0;
   return weft__node_bool(n, i ? "transpose_b" : "transpose_a", false) == (i == 0) ? 0 : 1;
 }
 
 /* Returns true if the term is a product or a sum of rows that nothing else reads. */
 static bool may_merge(const summer *s, weft_out term) {
   const weft_node *n = s->g->node[term.node];
-  const fusion_role role = role_of(n);
+  const fusion_role role = unroll_sums_role_of(n);
   if (s->uses[n->id] != 1 || n->n_control || (role != ROLE_MATMUL && role != ROLE_COLUMNS)) return false;
   if (role == ROLE_COLUMNS && !weft__node_str_is(n, "data_format", "NHWC")) return false;
   bool known = true;
@@ -97,7 +99,7 @@ static bool merges_with(const summer *s, weft_out a, weft_out b) {
 /* Returns true if the factors of n terms have fewer elements than their results. */
 static bool is_worth(const summer *s, const weft_out *term, int n) {
   if (n < MIN_TERMS) return false;
-  if (role_of(s->g->node[term[0].node]) == ROLE_COLUMNS) return true;
+  if (unroll_sums_role_of(s->g->node[term[0].node]) == ROLE_COLUMNS) return true;
   int64_t factors = 0, results = 0;
   for (int t = 0; t < n; t++) {
     const weft_node *x = s->g->node[term[t].node];
@@ -205,7 +207,7 @@ static void mark_inner(const summer *s, bool *inner) {
 }
 
 /* Lets all readers of the old sum read the new one. */
-static weft_err redirect(summer *s, const weft_node *old, weft_out to) {
+static weft_err unroll_redirect_readers(summer *s, const weft_node *old, weft_out to) {
   for (int i = 0; i < s->g->n_node; i++)
     for (int j = 0; j < s->g->node[i]->n_in; j++)
       if (s->g->node[i]->in[j].node == old->id) WEFT_TRY(weft__graph_set_input(s->g, s->g->node[i], j, to));
@@ -225,7 +227,7 @@ static weft_err merge_sum(summer *s, const weft_node *n) {
   const attr attrs[] = {A_INT("N", s->n_term), A_TYPE("T", n->out_type[0])};
   node_spec spec = {.op = "AddN", .n_in = s->n_term, .in = s->term, .n_attr = 2, .attr = attrs};
   if (s->n_term > 1) WEFT_TRY(add_node(s, n, &spec, &sum));
-  return redirect(s, n, sum);
+  return unroll_redirect_readers(s, n, sum);
 }
 
 weft_err weft__unroll_sums(unroller *u) {

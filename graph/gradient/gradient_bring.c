@@ -33,7 +33,7 @@ static weft_err set_place(gradient_state *s, int node, node_place p) {
   return WEFT_OK;
 }
 
-static node_place place_of(const gradient_state *s, weft_out v) {
+static node_place gradient_bring_place_of(const gradient_state *s, weft_out v) {
   if (v.node < s->n)
     return (node_place){NULL, s->frames.home[v.node],
                         s->frames.home[v.node] ? weft__frames_branch(&s->frames, s->g, v) : 0};
@@ -141,7 +141,7 @@ static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft
   *out = WEFT_NONE;
   if (!t) return WEFT_OK;
   weft_err err = WEFT_OK;
-  if (weft__tensor_count(t) <= most) err = pivot_of(s, b, place_of(s, v).branch, &alive);
+  if (weft__tensor_count(t) <= most) err = pivot_of(s, b, gradient_bring_place_of(s, v).branch, &alive);
   if (err == WEFT_OK && weft__tensor_count(t) <= most) {
     attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", t->dtype)};
     err = weft__gradient_add_back(
@@ -230,7 +230,7 @@ static weft_err stack_pop(gradient_state *s, back_frame *b, weft_out handle, wef
 }
 
 static weft_err through_stack(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
-  int in_branch = place_of(s, v).branch;
+  int in_branch = gradient_bring_place_of(s, v).branch;
   weft_out handle;
   WEFT_TRY(make_stack(s, b, weft__out_type(s->g, v), &handle));
   WEFT_TRY(stack_push(s, b, handle, v, in_branch));
@@ -246,7 +246,7 @@ static weft_err from_forward(gradient_state *s, back_frame *b, weft_out v, weft_
 }
 
 static weft_err from_outside(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
-  node_place p = place_of(s, v);
+  node_place p = gradient_bring_place_of(s, v);
   weft_out outer = v;
   if (b->outer)
     WEFT_TRY(weft__gradient_bring(s, b->outer, v, &outer));
@@ -259,7 +259,7 @@ static weft_err from_outside(gradient_state *s, back_frame *b, weft_out v, weft_
 }
 
 weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
-  node_place p = place_of(s, v);
+  node_place p = gradient_bring_place_of(s, v);
   *out = v;
   if (p.back == b) return WEFT_OK;
   const brought *known = find_brought(b, v);
@@ -280,7 +280,7 @@ static bool wants_shape_only(op_kind k) { return k == KIND_SHAPE || k == KIND_SI
 
 /* Computes Shape(v) of a forward tensor v in the forward loop, so that the shape is pushed and not v. */
 static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
-  node_place p = place_of(s, spec->in[0]);
+  node_place p = gradient_bring_place_of(s, spec->in[0]);
   weft_out dims;
   WEFT_TRY(weft__gradient_add_forward(
       s, p.frame, p.branch,
@@ -311,7 +311,7 @@ static weft_err zeros_from_shape(gradient_state *s, back_frame *b, node_spec *sp
 static bool is_number(weft_dtype t) { return weft__dtype_is_plain(t) && t != WEFT_BOOL; }
 
 static weft_err adapt_inputs(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
-  node_place first = spec->n_in ? place_of(s, spec->in[0]) : (node_place){0};
+  node_place first = spec->n_in ? gradient_bring_place_of(s, spec->in[0]) : (node_place){0};
   bool forward = spec->n_in == 1 && !first.back && first.frame == b->forward && !is_invariant(s, spec->in[0]);
   const op *o = forward ? weft__op_find(s->g->ops, spec->op) : NULL;
   if (o && wants_shape_only(o->kind)) return shape_in_forward(s, b, spec, in);
@@ -328,7 +328,7 @@ static weft_err adapt_controls(gradient_state *s, back_frame *b, node_spec *spec
   bool invariant = true;
   if (!control) return weft__gradient_loop_oom();
   for (int i = 0; i < spec->n_control; i++)
-    if (place_of(s, (weft_out){spec->control[i], 0}).back == b) control[n++] = spec->control[i];
+    if (gradient_bring_place_of(s, (weft_out){spec->control[i], 0}).back == b) control[n++] = spec->control[i];
   for (int i = 0; i < spec->n_in; i++) invariant &= is_invariant(s, in[i]);
   if (invariant) {
     weft_out alive;

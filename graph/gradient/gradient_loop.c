@@ -201,7 +201,8 @@ static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_o
 
 /* Accumulates a list of rows that begins with one row of zeros, as in TensorFlow, and grows by `rows` in every
  * iteration. */
-static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *one, weft_out rows, weft_out *after) {
+static weft_err gradient_loop_gather_rows(gradient_state *s, back_frame *b, const shape *one, weft_out rows,
+                                          weft_out *after) {
   back_var v;
   weft_tensor *t;
   weft_out first;
@@ -222,8 +223,8 @@ static weft_err sum_slices(gradient_state *s, back_frame *b, weft_out ext, const
   shape row = *weft__out_shape(s->g, ext), index = SHAPE1(1);
   row.dim[0] = 1;
   *total = GRAD_NONE;
-  WEFT_TRY(gather_rows(s, b, &row, d->values, &total->values));
-  WEFT_TRY(gather_rows(s, b, &index, d->indices, &total->indices));
+  WEFT_TRY(gradient_loop_gather_rows(s, b, &row, d->values, &total->values));
+  WEFT_TRY(gradient_loop_gather_rows(s, b, &index, d->indices, &total->indices));
   gradient_leave_loop(s, b);
   total->dense_shape = weft__b_shape(s->g, ext);
   gradient_enter_loop(s, b);

@@ -572,10 +572,12 @@ WEFT_API const char *weft_op_name(int i);
 /* Return the definition in one line, and a sentence that describes the op. */
 WEFT_API const char *weft_op_definition(int i);
 WEFT_API const char *weft_op_doc(int i);
+/* Returns the file of Weft's sources that has the op's row, such as "ops/linalg/matmul.c". */
+WEFT_API const char *weft_op_source(int i);
 /* Returns "yes", "none" (the gradient stops there) or "missing" (requesting one is an error). */
 WEFT_API const char *weft_op_gradient(int i);
-/* Stores a JSON object: name, definition, doc, kernel (true if there is one), gradient ("yes", "none", "missing"),
- * stateful, and the cases of the op's tests; weft_free. */
+/* Stores a JSON object: name, definition, doc, source, kernel (true if there is one), gradient ("yes", "none",
+ * "missing"), stateful, and the cases of the op's tests; weft_free. */
 WEFT_CHECKED weft_err weft_op_json(char **out, int i);
 
 /* The function that PyFunc nodes call; `token` names the function of the program.  It stores n_out new tensors and

@@ -5,12 +5,22 @@
 #define WEFT_KERNELS_ARRAY_INDEX_H
 
 #include "graph/kernel.h"
+#include <string.h>
 
 /* Returns element i of an index tensor, without a call for int32 and int64. */
 static inline int64_t weft__index_at(const weft_tensor *t, int64_t i) {
   if (t->dtype == WEFT_INT32) return TENSOR_DATA(t, int32_t)[i];
   if (t->dtype == WEFT_INT64) return TENSOR_DATA(t, int64_t)[i];
   return weft__tensor_int(t, i);
+}
+/* Copies a row of a plain type.  Rows of one number take one load and one store instead of a call of memcpy. */
+static inline void weft__row_copy(void *d, const void *s, size_t size) {
+  if (size == 4)
+    memcpy(d, s, 4);
+  else if (size == 8)
+    memcpy(d, s, 8);
+  else
+    memcpy(d, s, size);
 }
 /* Stores element i of an int32 or int64 tensor. */
 static inline void weft__index_put(weft_tensor *t, int64_t i, int64_t v) {

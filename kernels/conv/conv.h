@@ -15,6 +15,7 @@ typedef struct conv_after {
 typedef struct conv {
   int64_t batch, in_ch, out_ch;
   int64_t groups;          /* the filter is (height, width, in_ch / groups, out_ch) */
+  window_axis depth;       /* of a volume; all zero for an image */
   window_axis at[2];       /* height, width */
   const conv_after *after; /* NULL: nothing to do */
 } conv;
@@ -25,5 +26,10 @@ typedef struct conv {
 weft_err weft__conv_forward(kernel *k, const conv *c, const float *x, const float *f, float *y);
 weft_err weft__conv_input(kernel *k, const conv *c, const float *f, const float *dy, float *dx);
 weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df);
+
+/* The same for volumes, (batch, depth, height, width, channels) with a filter (depth, height, width, in_ch, out_ch);
+ * `after` is not called.  weft__conv_filter computes the gradient by the filter of both. */
+weft_err weft__conv_volume_forward(kernel *k, const conv *c, const float *x, const float *f, float *y);
+weft_err weft__conv_volume_input(kernel *k, const conv *c, const float *f, const float *dy, float *dx);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include <pthread.h>
 
-enum { MAX_DEVICES = 64, MAX_PLANS = 512, PROPOSALS = 64, CANDIDATES = 8, TURNS = 2 };
+enum { MAX_DEVICES = 64, MAX_PLANS = 512, PROPOSALS = 64, CANDIDATES = 8, REPEATS = 2 };
 enum { MAX_PARTS = 8 + 3 * PROPOSALS };
 static const size_t MOST_WORKSPACE = (size_t)1 << 29;
 static const double WORTH_ASKING = 1 << 24; /* the least number of multiplications for which cuDNN is tried */
@@ -277,9 +277,10 @@ static void conv_choose_plan(kernel *k, const conv &c, conv_fn *other, conv_plan
   room r = {};
   if (n == 0 || conv_allocate(k, c, most, &r) != WEFT_OK) return;
   const bool timed = gpu_may_time(k);
-  float least = cudnn_is_forced() || !timed ? 1e30f : time_of(k, TURNS, [&] { return other(k, c) == WEFT_OK; });
+  float least = cudnn_is_forced() || !timed ? 1e30f : time_of(k, REPEATS, [&] { return other(k, c) == WEFT_OK; });
   for (int i = 0; i < n; i++) {
-    const float ms = timed ? time_of(k, TURNS, [&] { return conv_run_plan(k, c, p->key.device, plan[i], r); }) : 1e29f;
+    const float ms =
+        timed ? time_of(k, REPEATS, [&] { return conv_run_plan(k, c, p->key.device, plan[i], r); }) : 1e29f;
     if (ms < least) least = ms, p->best = plan[i], p->workspace = need[i];
   }
 }

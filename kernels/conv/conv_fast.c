@@ -160,21 +160,15 @@ static int64_t part_terms(const sweep *s) {
   return s->transposed ? conv_min(conv_max(2 * s->image.channels, LEAST_TERMS), MOST_TERMS) : INT64_MAX;
 }
 
-typedef struct panel {
-  int64_t column; /* first column of the panel in the result */
-  int width;
-} panel;
-
-/* Computes one row of the result of one image, for taps [begin, end) and one panel.  If `add` is set, adds to the
- * row. */
-static void sweep_row(const sweep *s, const float *a, float *dst, panel of, int64_t begin, int64_t end, bool add) {
+void weft__sweep_row(const sweep *s, const int64_t *tap, const float *a, float *dst, sweep_panel of, int64_t begin,
+                     int64_t end, bool add) {
   const int64_t column = of.column;
   const int width = of.width;
   const float *packed = s->packed + column * s->taps * s->run;
   float spill[TILE_MAX_FLOATS];
   const int64_t cols = conv_min(width, s->channels - column), terms = part_terms(s);
   const int64_t most_rows = weft__tile_rows(s->set, width), blocks = (s->size[1] + most_rows - 1) / most_rows;
-  tile t = {.tap = s->tap + begin,
+  tile t = {.tap = tap + begin,
             .a_row = s->step[1] * s->image.channels,
             .a_col = 1,
             .b_row = width,
@@ -201,8 +195,8 @@ static void sweep_row(const sweep *s, const float *a, float *dst, panel of, int6
 
 /* Computes rows [first, first + n) of the result of one image, for filter rows [begin, end).  After the last panel
  * and filter row, a row is complete, and the epilogue runs on it while it is in the L1 cache. */
-static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first, int64_t n, panel of, int64_t begin,
-                       int64_t end) {
+static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first, int64_t n, sweep_panel of,
+                       int64_t begin, int64_t end) {
   const bool last = of.column + of.width >= s->channels && end == s->count[0];
   const int64_t wide = s->merged ? 1 : s->count[1]; /* taps in one filter row */
   for (int64_t i = 0; i < n; i++) {
@@ -210,7 +204,8 @@ static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first
     weft__sweep_taps_of_row(s, first + i, &top, &bottom);
     const int64_t from = conv_max(begin, top), to = conv_max(conv_min(end, bottom), from);
     if (begin == 0 || from < to) /* otherwise there is nothing to add */
-      sweep_row(s, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], of, from * wide, to * wide, begin > 0);
+      weft__sweep_row(s, s->tap, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], of, from * wide, to * wide,
+                      begin > 0);
     if (last) weft__sweep_after(s, dst + i * s->stride[0], 1);
   }
 }
@@ -237,13 +232,31 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
       int64_t t = 0;
       do {
         const int64_t next = conv_min(t + fit, s->count[0]);
-        sweep_rows(s, a, dst, first, rows, (panel){column, width}, t, next);
+        sweep_rows(s, a, dst, first, rows, (sweep_panel){column, width}, t, next);
         t = next;
       } while (t < s->count[0]);
       column += width;
     }
   }
   weft__free(scratch);
+}
+
+/* Returns the number of columns of the result, rounded up to whole vectors. */
+static int64_t sweep_columns(const sweep *s) {
+  return (s->channels + s->set->lanes - 1) / s->set->lanes * s->set->lanes;
+}
+
+weft_err weft__sweep_pack(kernel *k, sweep *s, const float *f, float **packed) {
+  const int64_t depth = s->taps * s->run, columns = sweep_columns(s);
+  *packed = NULL;
+  s->packed = f;
+  /* one full panel: the filter already has the packed layout */
+  if (!s->transposed && weft__tile_panel(s->set, s->channels) == s->channels) return WEFT_OK;
+  s->packed = *packed = weft__alloc_aligned((size_t)(conv_max(depth * columns, 1)) * sizeof **packed);
+  if (!*packed) return WEFT_OOM;
+  const int64_t panels = (columns + weft__tile_width(s->set) - 1) / weft__tile_width(s->set) + 2;
+  weft__kernel_loop(k, panels, depth * weft__tile_width(s->set), pack_panels, &(pack_job){s, f, *packed});
+  return WEFT_OK;
 }
 
 /* Packs the filter and runs the sweep.  Taps, sizes and offsets are set. */
@@ -256,20 +269,10 @@ static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   if (row) WEFT_TRY(weft__winograd_1d_sweep(k, s, f));
   if ((square || row) && !s->infinite) return WEFT_OK;
   sweep_taps(s); /* again, because the offsets have changed */
-  const int64_t depth = s->taps * s->run, lanes = s->set->lanes;
-  const int64_t columns = (s->channels + lanes - 1) / lanes * lanes;
   float *packed = NULL;
-  if (!s->transposed && weft__tile_panel(s->set, s->channels) == s->channels) {
-    s->packed = f; /* one full panel: the filter already has the packed layout */
-  } else {
-    packed = weft__alloc_aligned((size_t)(conv_max(depth * columns, 1)) * sizeof *packed);
-    if (!packed) return WEFT_OOM;
-    s->packed = packed;
-    const int64_t panels = (columns + weft__tile_width(s->set) - 1) / weft__tile_width(s->set) + 2;
-    weft__kernel_loop(k, panels, depth * weft__tile_width(s->set), pack_panels, &(pack_job){s, f, packed});
-  }
+  WEFT_TRY(weft__sweep_pack(k, s, f, &packed));
   weft__sweep_chunks(s, weft__kernel_threads(k), s->image.row * s->step[0] * (int64_t)sizeof(float));
-  const int64_t cost = 2 * s->chunk * s->size[1] * (depth + 1) * columns / FLOPS_PER_NS;
+  const int64_t cost = 2 * s->chunk * s->size[1] * (s->taps * s->run + 1) * sweep_columns(s) / FLOPS_PER_NS;
   weft__kernel_loop(k, s->c->batch * s->chunks, cost + 1, sweep_units, s);
   weft__free(packed);
   return s->failed ? weft__fail(WEFT_OOM, "a convolution needs memory for a columns image") : WEFT_OK;

@@ -87,12 +87,17 @@ typedef struct sweep {
   bool infinite;                /* likewise: a result is infinite or NaN */
 } sweep;
 
-/* Returns true if the sums may round no more than one short sum per tap does.  TensorFlow computes the gradient of
- * the input in this way if it does not use oneDNN; on x86_64 it uses oneDNN. */
+/* The gradient of a filter over fewer pixels than this uses short plain sums: TensorFlow's error is that small there
+ * (tests/parity/test_conv_numbers.py). */
+enum { CONV_FEW_PIXELS = 2048 };
+
+/* Returns true if the sums may round no more than one short sum per tap does.  TensorFlow computes the gradient of the
+ * input in this way if it does not use oneDNN.  On x86_64 it uses oneDNN, whose sums round more where the convolution
+ * has padding (measured by tests/parity/test_conv_numbers.py). */
 static inline bool weft__sweep_is_exact(const sweep *s) {
 #if defined(__x86_64__)
-  (void)s;
-  return false;
+  const window_axis *at = s->c->at;
+  return s->transposed && at[0].before == 0 && at[1].before == 0;
 #else
   return s->transposed;
 #endif
@@ -102,6 +107,20 @@ void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t 
 /* Sets the number of rows in a unit of work, so that a unit is small enough for the cache and there are enough units
  * for all threads. */
 void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row);
+
+/* Some columns of a result: the first one, and as many as a panel is wide. */
+typedef struct sweep_panel {
+  int64_t column;
+  int width;
+} sweep_panel;
+
+/* Packs the filter f into panels, sets s->packed, and stores in *packed the memory that the caller frees, or NULL.
+ * The taps of the sweep are set. */
+weft_err weft__sweep_pack(kernel *k, sweep *s, const float *f, float **packed);
+/* Computes one panel of one row of the result, for taps [begin, end), whose offsets from a are in `tap`.  If `add` is
+ * set, adds to the row. */
+void weft__sweep_row(const sweep *s, const int64_t *tap, const float *a, float *dst, sweep_panel of, int64_t begin,
+                     int64_t end, bool add);
 
 /* Returns true if each of n floats is finite. */
 bool weft__all_finite(const float *x, int64_t n);

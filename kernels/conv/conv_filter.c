@@ -10,18 +10,22 @@
 
 enum {
   ROWS_BYTES = 96 * 1024, /* bytes of dy that are read once for each block of filter rows */
-  PART_TERMS = 96         /* terms of one partial sum: longer sums lose precision */
+  /* terms of one partial sum: longer sums lose precision, and TensorFlow's sums over few pixels are short */
+  PART_TERMS = 96,
+  FEW_PART_TERMS = 24
 };
 
 typedef struct filter_job {
   const conv *c;
+  window_axis depth; /* of one pixel for an image */
   const tile_set *set;
   padded image;
   const float *x, *dy;
   int64_t columns;        /* out_ch rounded up to whole vectors */
   int64_t copies, panels; /* copies of the sums; panels of the columns */
-  float *sums;            /* (copies, filter rows, columns) */
-  int64_t chunk, chunks;  /* rows of dy in a unit; units in an image */
+  float *sums; /* (copies, filter rows, columns); an image's filter has one plane of rows, a volume's several */
+  int64_t chunk, chunks; /* rows of dy in a unit; units in an image */
+  int64_t part_terms;
   float *df;
   bool failed;
 } filter_job;
@@ -65,33 +69,53 @@ static void filter_unit(const filter_job *j, const filter_rows *of, float *sums,
         const int rows = weft__int_sat((strip - done + blocks - b - 1) / (blocks - b));
         t.a = from + done;
         t.c = to + done * j->columns;
-        weft__tile_in_parts(weft__tile_by_col(j->set, width, rows), &t, PART_TERMS);
+        weft__tile_in_parts(weft__tile_by_col(j->set, width, rows), &t, j->part_terms);
         done += rows;
       }
     }
 }
 
+/* Adds the contribution of rows [first, first + n) of plane `which` of dy, which are at dy, to all planes of the
+ * filter.  `written` says for each plane whether it has sums yet. */
+static void filter_planes(const filter_job *j, int64_t which, filter_rows of, float *sums, sweep_panel part,
+                          float *scratch, int64_t *written) {
+  const conv *c = j->c;
+  const window_axis *d = &j->depth, *h = &c->at[0], *w = &c->at[1];
+  const int64_t plane = h->size * w->size * c->in_ch * j->columns;
+  for (int64_t kd = 0; kd < d->size; kd++) {
+    const int64_t at = which % d->out * d->stride + kd * d->dilation - d->before;
+    if (at < 0 || at >= d->in) continue;
+    const float *x = j->x + (which / d->out * d->in + at) * h->in * w->in * c->in_ch;
+    of.a = weft__padded_rows(&j->image, x, of.first * h->stride,
+                             (of.n - 1) * h->stride + (h->size - 1) * h->dilation + 1, scratch);
+    filter_unit(j, &of, sums + kd * plane, part.width, written[kd] != 0);
+    written[kd] = 1;
+  }
+}
+
 /* A task processes one copy of the sums and one panel: all units of work of that copy. */
-static weft_err filter_task(const filter_job *j, int64_t copy, int64_t column, int width) {
+static weft_err filter_task(const filter_job *j, int64_t copy, sweep_panel part) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
-  const int64_t units = c->batch * j->chunks, begin = units * copy / j->copies, end = units * (copy + 1) / j->copies;
+  const int64_t units = c->batch * j->depth.out * j->chunks;
+  const int64_t begin = units * copy / j->copies, end = units * (copy + 1) / j->copies;
   const int64_t reach = (j->chunk - 1) * h->stride + (h->size - 1) * h->dilation + 1;
   const int64_t image_floats = j->image.direct ? 0 : reach * j->image.row;
   const int64_t dy_floats = c->out_ch == j->columns ? 0 : j->chunk * w->out * j->columns;
-  const int64_t depth = h->size * w->size * c->in_ch;
-  float *sums = j->sums + copy * depth * j->columns + column;
+  const int64_t rows = h->size * w->size * c->in_ch;
+  float *sums = j->sums + copy * j->depth.size * rows * j->columns + part.column;
   float *scratch = weft__alloc_aligned((size_t)(image_floats + dy_floats + 1) * sizeof *scratch);
-  int64_t *tap = weft__alloc((size_t)j->chunk * sizeof *tap);
+  int64_t *tap = weft__alloc_zero((size_t)(j->chunk + j->depth.size), sizeof *tap);
+  int64_t *written = tap ? tap + j->chunk : NULL;
   for (int64_t i = 0; tap && i < j->chunk; i++) tap[i] = i * h->stride * j->image.row;
   for (int64_t u = begin; scratch && tap && u < end; u++) {
-    const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = conv_min(j->chunk, h->out - first);
-    const float *a = weft__padded_rows(&j->image, j->x + n * h->in * w->in * c->in_ch, first * h->stride,
-                                       (rows - 1) * h->stride + (h->size - 1) * h->dilation + 1, scratch);
-    const float *dy = dy_rows(j, n, first, rows, scratch + image_floats) + column;
-    filter_unit(j, &(filter_rows){a, dy, first, rows, tap}, sums, width, u > begin);
+    const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, some = conv_min(j->chunk, h->out - first);
+    const float *dy = dy_rows(j, n, first, some, scratch + image_floats) + part.column;
+    const filter_rows of = {.dy = dy, .first = first, .n = some, .tap = tap};
+    filter_planes(j, n, of, sums, part, scratch, written);
   }
-  for (int64_t r = 0; begin == end && r < depth; r++) memset(sums + r * j->columns, 0, (size_t)width * sizeof *sums);
+  for (int64_t r = 0; tap && r < j->depth.size * rows; r++)
+    if (!written[r / rows]) memset(sums + r * j->columns, 0, (size_t)part.width * sizeof *sums);
   const weft_err err = scratch && tap ? WEFT_OK : WEFT_OOM;
   weft__free(scratch);
   weft__free(tap);
@@ -101,17 +125,16 @@ static weft_err filter_task(const filter_job *j, int64_t copy, int64_t column, i
 static void filter_tasks(void *arg, int64_t begin, int64_t end) {
   filter_job *j = arg;
   for (int64_t task = begin; task < end; task++) {
-    int64_t column;
-    const int width = weft__tile_panel_at(j->set, j->c->out_ch, task % j->panels, &column);
-    if (filter_task(j, task / j->panels, column, width) != WEFT_OK)
-      __atomic_store_n(&j->failed, true, __ATOMIC_RELAXED);
+    sweep_panel part;
+    part.width = weft__tile_panel_at(j->set, j->c->out_ch, task % j->panels, &part.column);
+    if (filter_task(j, task / j->panels, part) != WEFT_OK) __atomic_store_n(&j->failed, true, __ATOMIC_RELAXED);
   }
 }
 
 /* df = the sum of the copies, without the padding columns. */
 WEFT_TARGET_CLONES static void filter_join(void *arg, int64_t begin, int64_t end) {
   const filter_job *j = arg;
-  const int64_t oc = j->c->out_ch, depth = j->c->at[0].size * j->c->at[1].size * j->c->in_ch;
+  const int64_t oc = j->c->out_ch, depth = j->depth.size * j->c->at[0].size * j->c->at[1].size * j->c->in_ch;
   for (int64_t r = begin; r < end; r++) {
     float *restrict out = j->df + r * oc;
     memcpy(out, j->sums + r * j->columns, (size_t)oc * sizeof *out);
@@ -125,21 +148,24 @@ WEFT_TARGET_CLONES static void filter_join(void *arg, int64_t begin, int64_t end
 /* Divides the work: rows of dy that stay in the cache, and the number of copies. */
 static void filter_plan(filter_job *j, int64_t threads) {
   const conv *c = j->c;
-  const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch, lanes = j->set->lanes;
+  const int64_t depth = j->depth.size * c->at[0].size * c->at[1].size * c->in_ch, lanes = j->set->lanes;
   j->columns = (c->out_ch + lanes - 1) / lanes * lanes;
   j->panels = weft__tile_panels(j->set, c->out_ch);
   const int64_t row_bytes = c->at[1].out * weft__tile_width(j->set) * (int64_t)sizeof(float);
   j->chunk = conv_min(c->at[0].out, conv_max(1, ROWS_BYTES / row_bytes));
   j->chunks = (c->at[0].out + j->chunk - 1) / j->chunk;
-  j->copies = weft__filter_copies(threads, c->batch * j->chunks, depth * j->columns * (int64_t)sizeof(float));
+  j->copies =
+      weft__filter_copies(threads, c->batch * j->depth.out * j->chunks, depth * j->columns * (int64_t)sizeof(float));
 }
 
 weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {
-  bool again = true; /* false once the Winograd gradient has computed df */
-  if (weft__winograd_1d_filter_fits(c, weft__tile_set())) WEFT_TRY(weft__winograd_1d_filter(k, c, x, dy, df, &again));
-  if (!again) return WEFT_OK;
+  bool use_tiles = true; /* false once the Winograd convolution has computed df */
+  if (!c->depth.size && weft__winograd_1d_filter_fits(c, weft__tile_set()))
+    WEFT_TRY(weft__winograd_1d_filter(k, c, x, dy, df, &use_tiles));
+  if (!use_tiles) return WEFT_OK;
   filter_job j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df, .image = {.channels = c->in_ch}};
-  const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch;
+  j.depth = c->depth.size ? c->depth : (window_axis){1, 1, 1, 1, 1, 0, 0};
+  const int64_t depth = j.depth.size * c->at[0].size * c->at[1].size * c->in_ch;
   for (int i = 0; i < 2; i++) {
     const window_axis *a = &c->at[i];
     j.image.size[i] = a->in, j.image.pad[i] = a->before;
@@ -149,10 +175,12 @@ weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float
   filter_plan(&j, weft__kernel_threads(k));
   j.sums = weft__alloc_aligned((size_t)(j.copies * depth * j.columns) * sizeof *j.sums);
   if (!j.sums) return WEFT_OOM;
-  const int64_t pixels = c->batch * c->at[0].out * c->at[1].out;
+  const int64_t pixels = c->batch * j.depth.out * c->at[0].out * c->at[1].out;
+  j.part_terms = pixels < CONV_FEW_PIXELS ? FEW_PART_TERMS : PART_TERMS;
   const int64_t cost = 2 * pixels * depth * j.columns / (j.copies * j.panels) / FLOPS_PER_NS;
   weft__kernel_loop(k, j.copies * j.panels, cost + 1, filter_tasks, &j);
   if (!j.failed) weft__kernel_loop(k, depth, j.copies * c->out_ch / 8 + 1, filter_join, &j);
   weft__free(j.sums);
-  return j.failed ? weft__fail(WEFT_OOM, "a convolution needs memory for a padded image") : WEFT_OK;
+  return j.failed ? weft__fail(WEFT_OOM, "no memory for the padded images of a convolution's filter gradient")
+                  : WEFT_OK;
 }

@@ -24,28 +24,29 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
 #define DEFINE_SIX_LINES(name, vec)                                                                                    \
   INLINE void name##_six_pixel_line(const vec *in, const int si, vec *out, const int so) {                             \
     WEFT_FMA_BODY const vec d1 = in[si], d2 = in[2 * si], d3 = in[3 * si], d4 = in[4 * si];                            \
-    const vec even_a = d4 - B2 * d2, odd_a = d3 - B2 * d1, even_b = d4 - A2 * d2, odd_b = d3 - A2 * d1;                \
-    out[0] = PRODUCT * in[0] + (d4 - SUM * d2);                                                                        \
-    out[so] = even_a + A * odd_a;                                                                                      \
-    out[2 * so] = even_a - A * odd_a;                                                                                  \
-    out[3 * so] = even_b + B * odd_b;                                                                                  \
-    out[4 * so] = even_b - B * odd_b;                                                                                  \
-    out[5 * so] = PRODUCT * d1 + (in[5 * si] - SUM * d3);                                                              \
+    const vec even_a = d4 - SIX_B2 * d2, odd_a = d3 - SIX_B2 * d1, even_b = d4 - SIX_A2 * d2,                          \
+              odd_b = d3 - SIX_A2 * d1;                                                                                \
+    out[0] = SIX_PRODUCT * in[0] + (d4 - SIX_SUM * d2);                                                                \
+    out[so] = even_a + SIX_A * odd_a;                                                                                  \
+    out[2 * so] = even_a - SIX_A * odd_a;                                                                              \
+    out[3 * so] = even_b + SIX_B * odd_b;                                                                              \
+    out[4 * so] = even_b - SIX_B * odd_b;                                                                              \
+    out[5 * so] = SIX_PRODUCT * d1 + (in[5 * si] - SIX_SUM * d3);                                                      \
   }                                                                                                                    \
   INLINE void name##_six_result_line(const vec *in, const int si, vec *out, const int so) {                            \
     WEFT_FMA_BODY const vec a = in[si], minus_a = in[2 * si], b = in[3 * si], minus_b = in[4 * si];                    \
     out[0] = in[0] + ((a + minus_a) + (b + minus_b));                                                                  \
-    out[so] = in[5 * si] + (A * (a - minus_a) + B * (b - minus_b));                                                    \
+    out[so] = in[5 * si] + (SIX_A * (a - minus_a) + SIX_B * (b - minus_b));                                            \
   }                                                                                                                    \
   INLINE void name##_six_filter_line(const vec *in, const int si, vec *out, const int so) {                            \
     WEFT_FMA_BODY const vec g0 = in[0], g1 = in[si], g2 = in[2 * si], g3 = in[3 * si], g4 = in[4 * si];                \
-    const vec even_a = g0 + (A2 * g2 + A4 * g4), odd_a = A * (g1 + A2 * g3);                                           \
-    const vec even_b = g0 + (B2 * g2 + B4 * g4), odd_b = B * (g1 + B2 * g3);                                           \
-    out[0] = g0 * BY_0;                                                                                                \
-    out[so] = (even_a + odd_a) * BY_A;                                                                                 \
-    out[2 * so] = (even_a - odd_a) * BY_A;                                                                             \
-    out[3 * so] = (even_b + odd_b) * BY_B;                                                                             \
-    out[4 * so] = (even_b - odd_b) * BY_B;                                                                             \
+    const vec even_a = g0 + (SIX_A2 * g2 + SIX_A4 * g4), odd_a = SIX_A * (g1 + SIX_A2 * g3);                           \
+    const vec even_b = g0 + (SIX_B2 * g2 + SIX_B4 * g4), odd_b = SIX_B * (g1 + SIX_B2 * g3);                           \
+    out[0] = g0 * SIX_BY_0;                                                                                            \
+    out[so] = (even_a + odd_a) * SIX_BY_A;                                                                             \
+    out[2 * so] = (even_a - odd_a) * SIX_BY_A;                                                                         \
+    out[3 * so] = (even_b + odd_b) * SIX_BY_B;                                                                         \
+    out[4 * so] = (even_b - odd_b) * SIX_BY_B;                                                                         \
     out[5 * so] = g4;                                                                                                  \
   }
 
@@ -170,7 +171,7 @@ INLINE bool is_inside(const patch *p, int size) {
   DEFINE_SUMS(name, vec, attributes, six)                                                                              \
   DEFINE_SUMS(name, vec, attributes, seven)                                                                            \
   DEFINE_SUMS(name, vec, attributes, four)                                                                             \
-  static const square_sums name[SQUARE_SCHEMES] = {                                                                    \
+  static const winograd_2d_transforms name[SQUARE_SCHEMES] = {                                                         \
       [SQUARE_SIX] = ROW_OF(name, six), [SQUARE_SEVEN] = ROW_OF(name, seven), [SQUARE_FOUR] = ROW_OF(name, four)};
 
 DEFINE_SCHEMES(sums4, vec4, )
@@ -179,7 +180,7 @@ DEFINE_SCHEMES(sums8, vec8, __attribute__((target("avx2,fma"))))
 DEFINE_SCHEMES(sums16, vec16, __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma"))))
 #endif
 
-const square_sums *weft__square_sums(const tile_set *set, square_scheme scheme) {
+const winograd_2d_transforms *weft__winograd_2d_transforms(const tile_set *set, square_scheme scheme) {
 #if defined(__x86_64__)
   if (set->lanes == 16) return &sums16[scheme];
   if (set->lanes == 8) return &sums8[scheme];

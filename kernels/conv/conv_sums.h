@@ -16,16 +16,16 @@
 
 #include "kernels/gemm/microkernel.h"
 
-/* SQUARE_SIX multiplies polynomials by their values at 0, a, -a, b, -b and infinity.  Among the points with exact
- * powers, 3/2 and 11/16 round best.  Used in both directions, they have 0.7 of the error of 1, -1, 1/2 and -2, and
- * half of the error of 1, -1, 2 and -2.  Pairs of opposite points share half of their sums.
+/* The constants of SQUARE_SIX.  It multiplies polynomials by their values at 0, a, -a, b, -b and infinity.  Among the
+ * points with exact powers, 3/2 and 11/16 round best.  Used in both directions, they have 0.7 of the error of 1, -1,
+ * 1/2 and -2, and half of the error of 1, -1, 2 and -2.  Pairs of opposite points share half of their sums.
  *
  * The constants are the powers, the sum and the product of the squares, and the factors of the filter's values at a,
  * b and 0: one divided by the product of the differences to all other points. */
-static const float A = 1.5f, A2 = 2.25f, A3 = 3.375f, A4 = 5.0625f;
-static const float B = 0.6875f, B2 = 0.47265625f, B3 = 0.324951171875f, B4 = 0.2234039306640625f;
-static const float SUM = 2.72265625f, PRODUCT = 1.0634765625f;
-static const float BY_A = 1 / 7.998046875f, BY_B = -1 / 1.680145263671875f, BY_0 = 1 / 1.0634765625f;
+static const float SIX_A = 1.5f, SIX_A2 = 2.25f, SIX_A3 = 3.375f, SIX_A4 = 5.0625f;
+static const float SIX_B = 0.6875f, SIX_B2 = 0.47265625f, SIX_B3 = 0.324951171875f, SIX_B4 = 0.2234039306640625f;
+static const float SIX_SUM = 2.72265625f, SIX_PRODUCT = 1.0634765625f;
+static const float SIX_BY_A = 1 / 7.998046875f, SIX_BY_B = -1 / 1.680145263671875f, SIX_BY_0 = 1 / 1.0634765625f;
 
 typedef enum square_scheme { SQUARE_SIX, SQUARE_SEVEN, SQUARE_FOUR, SQUARE_SCHEMES } square_scheme;
 
@@ -39,15 +39,16 @@ typedef struct patch {
   int begin[2], end[2];
 } patch;
 
-/* One scheme: the products, the taps of the filter, and the pixels under 2 results, along one axis. */
-typedef struct square_sums {
+/* The transforms of one scheme.  points, taps and reach: the products, the taps of the filter, and the pixels under 2
+ * results, along one axis. */
+typedef struct winograd_2d_transforms {
   int points, taps, reach;
   void (*pixels)(const patch *d, float *u, int64_t point, int64_t channels);              /* u = B d B', d: pixels */
   void (*results)(const float *m, int64_t point, const patch *y, int64_t channels);       /* y = A m A', y: 2 x 2 */
   void (*filter)(const float *g, int64_t tap, float *v, int64_t point, int64_t channels); /* v = G g G', g: taps */
-} square_sums;
+} winograd_2d_transforms;
 
 /* Returns the transforms of a scheme for the vector length of the set. */
-const square_sums *weft__square_sums(const tile_set *set, square_scheme scheme);
+const winograd_2d_transforms *weft__winograd_2d_transforms(const tile_set *set, square_scheme scheme);
 
 #endif

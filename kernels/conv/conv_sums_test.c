@@ -16,7 +16,7 @@ enum {
 #define EACH_SUMS(s)                                                                                                   \
   for (const tile_set *const *set = weft__tile_sets(); *set; set++)                                                    \
     for (int scheme = 0; scheme < SQUARE_SCHEMES; scheme++)                                                            \
-      for (const square_sums *s = weft__square_sums(*set, (square_scheme)scheme); s; s = NULL)
+      for (const winograd_2d_transforms *s = weft__winograd_2d_transforms(*set, (square_scheme)scheme); s; s = NULL)
 
 typedef struct numbers {
   float d[D * D * WIDE], g[F * F * WIDE], y[R * R * WIDE];
@@ -29,7 +29,7 @@ static float noise(uint32_t *state) {
 }
 
 /* Returns the result at (i, j) of channel c by plain sums over the pixels that exist. */
-static double plain(const square_sums *s, const numbers *n, const patch *p, int i, int j, int c) {
+static double plain(const winograd_2d_transforms *s, const numbers *n, const patch *p, int i, int j, int c) {
   double sum = 0;
   for (int h = 0; h < s->taps; h++)
     for (int w = 0; w < s->taps; w++) {
@@ -39,7 +39,7 @@ static double plain(const square_sums *s, const numbers *n, const patch *p, int 
   return sum;
 }
 
-static void check(const square_sums *s, const int begin[2], const int end[2]) {
+static void check(const winograd_2d_transforms *s, const int begin[2], const int end[2]) {
   static numbers n;
   uint32_t seed = 1;
   for (int i = 0; i < D * D * WIDE; i++) n.d[i] = noise(&seed);

@@ -46,13 +46,14 @@ WEFT_TARGET_CLONES static void pixel_sums(const float *restrict d, int64_t pixel
     for (int64_t i = 0; i < n; i++) {
       const float *p = d + i;
       const float d1 = p[pixel], d2 = p[2 * pixel], d3 = p[3 * pixel], d4 = p[4 * pixel];
-      const float even_a = d4 - B2 * d2, odd_a = d3 - B2 * d1, even_b = d4 - A2 * d2, odd_b = d3 - A2 * d1;
-      u[i] = PRODUCT * p[0] + (d4 - SUM * d2);
-      u[point + i] = even_a + A * odd_a;
-      u[2 * point + i] = even_a - A * odd_a;
-      u[3 * point + i] = even_b + B * odd_b;
-      u[4 * point + i] = even_b - B * odd_b;
-      u[5 * point + i] = PRODUCT * d1 + (p[5 * pixel] - SUM * d3);
+      const float even_a = d4 - SIX_B2 * d2, odd_a = d3 - SIX_B2 * d1, even_b = d4 - SIX_A2 * d2,
+                  odd_b = d3 - SIX_A2 * d1;
+      u[i] = SIX_PRODUCT * p[0] + (d4 - SIX_SUM * d2);
+      u[point + i] = even_a + SIX_A * odd_a;
+      u[2 * point + i] = even_a - SIX_A * odd_a;
+      u[3 * point + i] = even_b + SIX_B * odd_b;
+      u[4 * point + i] = even_b - SIX_B * odd_b;
+      u[5 * point + i] = SIX_PRODUCT * d1 + (p[5 * pixel] - SIX_SUM * d3);
     }
 }
 
@@ -64,13 +65,13 @@ WEFT_TARGET_CLONES static void filter_sums(const float *restrict g, int64_t colu
     const float *p = g + i;
     const float g0 = p[0], g1 = p[column], g2 = p[2 * column];
     const float g3 = five ? p[3 * column] : 0, g4 = five ? p[4 * column] : 0;
-    const float even_a = g0 + (A2 * g2 + A4 * g4), odd_a = A * (g1 + A2 * g3);
-    const float even_b = g0 + (B2 * g2 + B4 * g4), odd_b = B * (g1 + B2 * g3);
-    v[i] = g0 * BY_0;
-    v[point + i] = (even_a + odd_a) * BY_A;
-    v[2 * point + i] = (even_a - odd_a) * BY_A;
-    v[3 * point + i] = (even_b + odd_b) * BY_B;
-    v[4 * point + i] = (even_b - odd_b) * BY_B;
+    const float even_a = g0 + (SIX_A2 * g2 + SIX_A4 * g4), odd_a = SIX_A * (g1 + SIX_A2 * g3);
+    const float even_b = g0 + (SIX_B2 * g2 + SIX_B4 * g4), odd_b = SIX_B * (g1 + SIX_B2 * g3);
+    v[i] = g0 * SIX_BY_0;
+    v[point + i] = (even_a + odd_a) * SIX_BY_A;
+    v[2 * point + i] = (even_a - odd_a) * SIX_BY_A;
+    v[3 * point + i] = (even_b + odd_b) * SIX_BY_B;
+    v[4 * point + i] = (even_b - odd_b) * SIX_BY_B;
     v[5 * point + i] = five ? g4 : g2;
   }
 }
@@ -80,13 +81,13 @@ WEFT_TARGET_CLONES static void result_sums(const float *restrict m, int64_t poin
                                            float *restrict y, int64_t pixel, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const float *p = m + i;
-    const float even_a = p[point] + p[2 * point], odd_a = A * (p[point] - p[2 * point]);
-    const float even_b = p[3 * point] + p[4 * point], odd_b = B * (p[3 * point] - p[4 * point]);
+    const float even_a = p[point] + p[2 * point], odd_a = SIX_A * (p[point] - p[2 * point]);
+    const float even_b = p[3 * point] + p[4 * point], odd_b = SIX_B * (p[3 * point] - p[4 * point]);
     const float last = p[5 * point];
     y[i] = p[0] + (even_a + even_b);
     if (left > 1) y[pixel + i] = (odd_a + odd_b) + (results == 2 ? last : 0);
-    if (left > 2) y[2 * pixel + i] = A2 * even_a + B2 * even_b;
-    if (left > 3) y[3 * pixel + i] = (A2 * odd_a + B2 * odd_b) + last;
+    if (left > 2) y[2 * pixel + i] = SIX_A2 * even_a + SIX_B2 * even_b;
+    if (left > 3) y[3 * pixel + i] = (SIX_A2 * odd_a + SIX_B2 * odd_b) + last;
   }
 }
 
@@ -96,7 +97,8 @@ WEFT_TARGET_CLONES static void gradient_sums(const float *restrict dy, int64_t p
   for (int64_t i = 0; i < n; i++) {
     const float y0 = dy[i], y1 = left > 1 ? dy[pixel + i] : 0, y2 = left > 2 ? dy[2 * pixel + i] : 0;
     const float y3 = left > 3 ? dy[3 * pixel + i] : 0;
-    const float even_a = y0 + A2 * y2, odd_a = A * y1 + A3 * y3, even_b = y0 + B2 * y2, odd_b = B * y1 + B3 * y3;
+    const float even_a = y0 + SIX_A2 * y2, odd_a = SIX_A * y1 + SIX_A3 * y3, even_b = y0 + SIX_B2 * y2,
+                odd_b = SIX_B * y1 + SIX_B3 * y3;
     w[i] = y0;
     w[point + i] = even_a + odd_a;
     w[2 * point + i] = even_a - odd_a;
@@ -111,15 +113,15 @@ WEFT_TARGET_CLONES static void filter_results(const float *restrict s, int64_t p
                                               float *restrict g, int64_t column, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const float *p = s + i;
-    const float even_a = (p[point] + p[2 * point]) * BY_A, odd_a = (p[point] - p[2 * point]) * BY_A;
-    const float even_b = (p[3 * point] + p[4 * point]) * BY_B, odd_b = (p[3 * point] - p[4 * point]) * BY_B;
+    const float even_a = (p[point] + p[2 * point]) * SIX_BY_A, odd_a = (p[point] - p[2 * point]) * SIX_BY_A;
+    const float even_b = (p[3 * point] + p[4 * point]) * SIX_BY_B, odd_b = (p[3 * point] - p[4 * point]) * SIX_BY_B;
     const float last = p[5 * point];
-    g[i] = p[0] * BY_0 + (even_a + even_b);
-    g[column + i] = A * odd_a + B * odd_b;
-    g[2 * column + i] = (A2 * even_a + B2 * even_b) + (columns == 3 ? last : 0);
+    g[i] = p[0] * SIX_BY_0 + (even_a + even_b);
+    g[column + i] = SIX_A * odd_a + SIX_B * odd_b;
+    g[2 * column + i] = (SIX_A2 * even_a + SIX_B2 * even_b) + (columns == 3 ? last : 0);
     if (columns == 5) {
-      g[3 * column + i] = A3 * odd_a + B3 * odd_b;
-      g[4 * column + i] = (A4 * even_a + B4 * even_b) + last;
+      g[3 * column + i] = SIX_A3 * odd_a + SIX_B3 * odd_b;
+      g[4 * column + i] = (SIX_A4 * even_a + SIX_B4 * even_b) + last;
     }
   }
 }
@@ -324,7 +326,7 @@ typedef struct short_filter {
 bool weft__winograd_1d_filter_fits(const conv *c, const tile_set *set) {
   const window_axis *w = &c->at[1];
   return w->stride == 1 && w->dilation == 1 && (w->size == 3 || w->size == 5) && c->in_ch >= 8 &&
-         c->out_ch >= set->lanes && w->out >= FEW_COLUMNS && c->batch * c->at[0].out * w->out >= FEW_PIXELS;
+         c->out_ch >= set->lanes && w->out >= FEW_COLUMNS && c->batch * c->at[0].out * w->out >= CONV_FEW_PIXELS;
 }
 
 /* Transforms rows [first, first + n) of dy of one image, for one panel: (points, chunk, groups, width). */

@@ -42,18 +42,18 @@ static bool are_neighbours(const int64_t *offset, int64_t n) {
 /* Returns the width of the widest panel. */
 static int64_t width_of(const sweep *s) { return conv_min(s->channels, weft__tile_width(s->set)); }
 
-static int64_t points_of(const square_sums *m) { return (int64_t)m->points * m->points; }
+static int64_t points_of(const winograd_2d_transforms *m) { return (int64_t)m->points * m->points; }
 
 /* Returns the scheme for this sweep, or NULL if there is none for the filter or if it would round too much. */
-static const square_sums *sums_of(const sweep *s) {
+static const winograd_2d_transforms *sweep_transforms(const sweep *s) {
   if (s->count[0] != s->count[1]) return NULL;
   const bool exact = weft__sweep_is_exact(s);
-  if (s->count[0] == 5) return weft__square_sums(s->set, exact ? SQUARE_SEVEN : SQUARE_SIX);
-  return s->count[0] == 3 && exact ? weft__square_sums(s->set, SQUARE_FOUR) : NULL;
+  if (s->count[0] == 5) return weft__winograd_2d_transforms(s->set, exact ? SQUARE_SEVEN : SQUARE_SIX);
+  return s->count[0] == 3 && exact ? weft__winograd_2d_transforms(s->set, SQUARE_FOUR) : NULL;
 }
 
 bool weft__winograd_2d_fits(const sweep *s) {
-  const square_sums *m = sums_of(s);
+  const winograd_2d_transforms *m = sweep_transforms(s);
   for (int i = 0; i < 2; i++)
     if (!m || s->step[i] != 1 || !are_neighbours(s->offset[i], s->count[i])) return false;
   const int64_t in = s->image.channels, out = s->channels, lanes = s->set->lanes;
@@ -64,7 +64,7 @@ bool weft__winograd_2d_fits(const sweep *s) {
 
 typedef struct square_job {
   sweep *s;
-  const square_sums *sums;
+  const winograd_2d_transforms *sums;
   const float *f;
   float *packed;  /* panels of (points, channels, width) */
   int64_t across; /* squares along a row */
@@ -182,7 +182,7 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
 
 weft_err weft__winograd_2d_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t c = s->image.channels, across = winograd_2d_halves(s->size[1]);
-  const square_sums *sums = sums_of(s);
+  const winograd_2d_transforms *sums = sweep_transforms(s);
   const int64_t points = points_of(sums), bytes = points * across * (c + width_of(s)) * (int64_t)sizeof(float);
   weft__sweep_chunks(s, weft__kernel_threads(k), bytes / SQUARE_RESULTS);
   s->chunk = winograd_2d_halves(s->chunk) * SQUARE_RESULTS;

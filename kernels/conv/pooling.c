@@ -18,7 +18,10 @@ static inline void pooling_reach(const window_axis *a, int64_t o, int64_t *first
   *last = end < a->in ? end : a->in;
 }
 
-enum { RUN = 256 }; /* channels per pass, so that intermediate values fit the stack */
+enum {
+  RUN = 256, /* channels per pass, so that intermediate values fit the stack */
+  BLOCK = 16 /* channels whose sums stay in registers */
+};
 
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
 
@@ -91,6 +94,32 @@ const pooling *weft__pooling(weft_dtype t) {
 
 /* ---- means ---- */
 
+/* y[i] = the mean over h x w positions from x on, which are `row` and `pixel` elements apart, for n channels */
+#define DEFINE_MEAN_ALL(name, T)                                                                                       \
+  WEFT_TARGET_CLONES static void name##_all(T *y, const T *x, int64_t h, int64_t row, int64_t w, int64_t pixel,        \
+                                            int64_t n) {                                                               \
+    const T count = (T)(h * w);                                                                                        \
+    int64_t c = 0;                                                                                                     \
+    for (; c + BLOCK <= n; c += BLOCK) {                                                                               \
+      T sum[BLOCK] = {0};                                                                                              \
+      for (int64_t p = 0; p < h; p++)                                                                                  \
+        for (int64_t q = 0; q < w; q++) {                                                                              \
+          const T *from = x + p * row + q * pixel + c;                                                                 \
+          for (int i = 0; i < BLOCK; i++) sum[i] += from[i];                                                           \
+        }                                                                                                              \
+      for (int i = 0; i < BLOCK; i++) y[c + i] = sum[i] / count;                                                       \
+    }                                                                                                                  \
+    for (int64_t i = c; i < n; i++) y[i] = 0;                                                                          \
+    for (int64_t p = 0; p < h && c < n; p++)                                                                           \
+      for (int64_t q = 0; q < w; q++) {                                                                                \
+        const T *from = x + p * row + q * pixel;                                                                       \
+        WEFT_IVDEP for (int64_t i = c; i < n; i++) y[i] += from[i];                                                    \
+      }                                                                                                                \
+    for (int64_t i = c; i < n; i++) y[i] /= count;                                                                     \
+  }
+DEFINE_MEAN_ALL(mean_float, float)
+DEFINE_MEAN_ALL(mean_double, double)
+
 #define DEFINE_MEAN(name, T)                                                                                           \
   WEFT_TARGET_CLONES static void name##_add(T *y, const T *x, int64_t n, T scale) {                                    \
     WEFT_IVDEP for (int64_t i = 0; i < n; i++) y[i] += x[i] * scale;                                                   \
@@ -105,11 +134,8 @@ const pooling *weft__pooling(weft_dtype t) {
         pooling_reach(&j->w, ow, &at[2], &at[3]);                                                                      \
         const T *x = (const T *)j->x + r / j->h.out * j->h.in * j->w.in * C;                                           \
         T *y = (T *)j->out + (r * j->w.out + ow) * C;                                                                  \
-        memset(y, 0, (size_t)C * sizeof *y);                                                                           \
-        for (int64_t h = at[0]; h < at[1]; h++)                                                                        \
-          for (int64_t w = at[2]; w < at[3]; w++) name##_add(y, x + (h * j->w.in + w) * C, C, 1);                      \
-        const T count = (T)((at[1] - at[0]) * (at[3] - at[2]));                                                        \
-        for (int64_t c = 0; c < C; c++) y[c] /= count;                                                                 \
+        const int64_t h = at[1] > at[0] ? at[1] - at[0] : 0, w = at[3] > at[2] ? at[3] - at[2] : 0;                    \
+        name##_all(y, x + (at[0] * j->w.in + at[2]) * C, h, j->w.in * C, w, C, C);                                     \
       }                                                                                                                \
   }                                                                                                                    \
   static void name##_grad(void *arg, int64_t begin, int64_t end) { /* images */                                        \

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "kernels/conv/conv.h"
 #include "kernels/gemm/gemm.h"
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,59 @@ shape weft__volume_shape(const volume_window *w, int64_t batch, const int64_t *s
   s.dim[w->channel] = channels;
   for (int i = 0; i < 3; i++) s.dim[w->axis[i]] = sizes[i];
   return s;
+}
+
+/* ---- the sizes of a node ---- */
+
+/* Places the windows in a volume of shape s; the axes have their sizes. */
+static weft_err volume_place(const kernel *k, const volume_window *w, const shape *s, window_axis at[3]) {
+  for (int i = 0; i < 3; i++) {
+    at[i].in = s->dim[w->axis[i]];
+    if (weft__window_place(&at[i], w->padding) != WEFT_OK)
+      return weft__fail_in(WEFT_INVALID_ARGUMENT, "%s '%s'", k->node->op_name, k->node->name);
+  }
+  return WEFT_OK;
+}
+
+weft_err weft__volume_groups(const kernel *k, volume *v, int64_t filter_in) {
+  if (v->in_ch <= 0 || filter_in <= 0 || v->in_ch % filter_in)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input depth %lld is not a multiple of filter depth %lld",
+                             (long long)v->in_ch, (long long)filter_in);
+  v->groups = v->in_ch / filter_in;
+  if (v->out_ch % v->groups)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "output depth must be evenly divisible by number of groups: %lld vs %lld",
+                             (long long)v->out_ch, (long long)v->groups);
+  return WEFT_OK;
+}
+
+weft_err weft__volume_conv(const kernel *k, const volume_window *w, const shape *x, const shape *f, volume *v) {
+  if (w->batch_stride != 1 || w->channel_stride != 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Current implementation does not yet support strides in the batch and depth dimensions.");
+  if (w->batch_dilation != 1 || w->channel_dilation != 1)
+    return weft__kernel_fail(
+        k, WEFT_INVALID_ARGUMENT,
+        "Current implementation does not yet support dilations in the batch and depth dimensions.");
+  if (x->rank != 5) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be 5-dimensional");
+  if (f->rank != 5) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "filter must be 5-dimensional");
+  for (int i = 0; i < 5; i++)
+    if (f->dim[i] <= 0)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "filter must not have zero elements (i.e. all dimensions must be non-zero)");
+  *v = (volume){.batch = x->dim[0], .in_ch = x->dim[w->channel], .out_ch = f->dim[4]};
+  v->channels_second = w->channels_second;
+  WEFT_TRY(weft__volume_groups(k, v, f->dim[3]));
+  for (int i = 0; i < 3; i++) v->at[i] = w->at[i], v->at[i].size = f->dim[i];
+  return volume_place(k, w, x, v->at);
+}
+
+weft_err weft__volume_pool(const kernel *k, const volume_window *w, const shape *s, window_axis at[3]) {
+  if (s->rank != 5) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "tensor_in must be 5-dimensional");
+  if (w->batch_size != 1 || w->channel_size != 1 || w->batch_stride != 1 || w->channel_stride != 1)
+    return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "Pooling is not yet supported on the batch nor channel dimension.");
+  for (int i = 0; i < 3; i++) at[i] = w->at[i];
+  return volume_place(k, w, s, at);
 }
 
 /* ---- gathering ---- */
@@ -363,14 +417,28 @@ static weft_err volume_run(kernel *k, volume_job *j, int64_t units, pool_loop *l
   return weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for a block of %lld windows", (long long)j->block);
 }
 
+/* Returns true if the microkernels of images can run the convolution in place (conv_volume.c), and stores it in c. */
+static bool volume_is_plain(const volume *v, conv *c) {
+  *c = (conv){.batch = v->batch, .in_ch = v->in_ch, .out_ch = v->out_ch, .groups = 1, .depth = v->at[0]};
+  c->at[0] = v->at[1], c->at[1] = v->at[2];
+  /* a stride that passes the whole volume by would only make phases without a pixel */
+  for (int i = 0; i < 3; i++)
+    if (v->at[i].stride > v->at[i].in + v->at[i].size) return false;
+  return v->type == WEFT_FLOAT && !v->channels_second && v->groups == 1;
+}
+
 static int64_t volume_taps(const volume *v) { return v->at[0].size * v->at[1].size * v->at[2].size; }
 
 weft_err weft__volume_forward(kernel *k, const volume *v, const void *x, const void *f, void *y) {
+  conv c;
+  if (volume_is_plain(v, &c)) return weft__conv_volume_forward(k, &c, x, f, y);
   volume_job j = volume_job_of(v, x, f, y, volume_taps(v) * v->in_ch / v->groups);
   return volume_run(k, &j, v->batch * v->groups * j.blocks, volume_forward_units);
 }
 
 weft_err weft__volume_input(kernel *k, const volume *v, const void *f, const void *dy, void *dx) {
+  conv c;
+  if (volume_is_plain(v, &c)) return weft__conv_volume_input(k, &c, f, dy, dx);
   volume_job j = volume_job_of(v, f, dy, dx, v->in_ch / v->groups);
   volume_split(k, &j, v->batch * v->groups);
   memset(dx, 0, (size_t)(v->batch * j.in_pixels * v->in_ch) * volume_element(&j));
@@ -378,6 +446,8 @@ weft_err weft__volume_input(kernel *k, const volume *v, const void *f, const voi
 }
 
 weft_err weft__volume_filter(kernel *k, const volume *v, const void *x, const void *dy, void *df) {
+  conv c;
+  if (volume_is_plain(v, &c)) return weft__conv_filter(k, &c, x, dy, df);
   volume_job j = volume_job_of(v, x, dy, df, v->in_ch / v->groups);
   volume_split(k, &j, j.taps * v->groups);
   return volume_run(k, &j, j.taps * v->groups * j.chunks, volume_filter_units);

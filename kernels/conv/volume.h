@@ -1,7 +1,8 @@
 /* volume.h - convolution over up to three spatial axes by matrix products, in any layout and with groups.
  *
  * Conv3D and Conv use it.  Windows are gathered into the rows of a matrix, block by block, and each block is one
- * product with the filter.  Two-dimensional images are volumes of depth 1.  conv_fast.c is faster for Conv2D. */
+ * product with the filter.  Two-dimensional images are volumes of depth 1.  Floats with the channels last and without
+ * groups are convolved in place instead (conv_volume.c).  conv_fast.c is faster for Conv2D. */
 #ifndef WEFT_KERNELS_CONV_VOLUME_H
 #define WEFT_KERNELS_CONV_VOLUME_H
 
@@ -33,6 +34,13 @@ typedef struct volume {
   int64_t batch, in_ch, out_ch, groups; /* the filter is (depth, height, width, in_ch / groups, out_ch) */
   window_axis at[3];
 } volume;
+
+/* Check a convolution of shapes x and f with the node's window and store its sizes, all but v->type.  Return
+ * INVALID_ARGUMENT in TensorFlow's words. */
+weft_err weft__volume_conv(const kernel *k, const volume_window *w, const shape *x, const shape *f, volume *v);
+weft_err weft__volume_groups(const kernel *k, volume *v, int64_t filter_in); /* stores v->groups */
+/* Checks a pool over a volume of shape s and stores its axes.  Returns INVALID_ARGUMENT or UNIMPLEMENTED likewise. */
+weft_err weft__volume_pool(const kernel *k, const volume_window *w, const shape *s, window_axis at[3]);
 
 /* x and dx have the input's shape, y and dy the output's, f and df the filter's; all are dense and of v->type.  The
  * work is split over the step's threads.  Returns RESOURCE_EXHAUSTED if there is no memory for a block. */

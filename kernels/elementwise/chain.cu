@@ -2,8 +2,8 @@
  *
  * All threads execute the same steps, so a step costs one jump for four elements of 32 threads.  That is little
  * compared with memory, which is read and written once, not once per op.  The stack is four registers deep; it is
- * shifted, not indexed, so it stays in registers.  A chain that updates a variable reads and writes it in place.  Large tensors
- * get a kernel that is compiled for the steps (formula.cuh), where that is possible. */
+ * shifted, not indexed, so it stays in registers.  A chain that updates a variable reads and writes it in place.  Large
+ * tensors get a kernel that is compiled for the steps (formula.cuh), where that is possible. */
 #include "kernels/elementwise/formula.cuh"
 #include "kernels/elementwise/functions.cuh"
 #include "kernels/gemm/gemm.cuh"
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(GPU_THREADS)
 }
 
 /* Describes operand o of a chain for a compiled kernel.  Returns false if it is not walked by packs. */
-static bool view_of(const each_args &a, int o, formula_view *v) {
+static bool chain_view_of(const each_args &a, int o, formula_view *v) {
   const each_in &x = a.in[o];
   *v = formula_view{(void *)x.at};
   if (x.how == EACH_ROW) v->rank = 1, v->dim[0] = a.n, v->step[0] = 1;
@@ -164,7 +164,7 @@ static weft_err chain_compiled(kernel *k, const gpu_chain &c, const each_args &a
   f.type = a.z_type, f.n = a.n, f.n_in = gpu_n_in(k), f.n_out = 1;
   if (f.n < FORMULA_LEAST || a.z_how != EACH_ROW) return WEFT_OK;
   for (int i = 0; i < f.n_in; i++)
-    if (a.in[i].type != f.type || !view_of(a, i, &f.in[i])) return WEFT_OK;
+    if (a.in[i].type != f.type || !chain_view_of(a, i, &f.in[i])) return WEFT_OK;
   f.out[0] = formula_view{a.z, 1, {a.n}, {1}};
   name_steps(c, &f);
   return gpu_formula_run(k, f, done);
@@ -275,6 +275,107 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
   }
 }
 
+/* ---- bundles with steps that work on whole rows, if their kernels cannot be compiled ---- */
+
+struct row_view {
+  void *at;
+  uint32_t row, column;
+  gpu_view_kind kind;
+  int rank;
+  uint32_t dim[GPU_VIEW_AXES], step[GPU_VIEW_AXES];
+};
+struct row_args {
+  int64_t rows, columns;
+  int n_step, n_out;
+  gpu_step step[GPU_BUNDLE_STEPS];
+  row_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
+  int8_t result[GPU_BUNDLE_OUT];
+};
+
+__device__ __forceinline__ int64_t row_offset(const row_args &b, const row_view &v, int64_t row, int64_t column) {
+  if (v.rank == 0) return row * v.row + column * v.column;
+  int64_t i = row * b.columns + column, at = 0;
+  for (int d = v.rank - 1; d >= 0; i /= v.dim[d], d--) at += i % v.dim[d] * v.step[d];
+  return at;
+}
+
+template <class S, class A>
+__device__ A row_operand(const row_args &b, const A *kept, int arg, int64_t row, int64_t column) {
+  if (arg < 0) return kept[(-1 - arg) * b.columns + column];
+  const row_view &v = b.in[arg];
+  const int64_t at = row_offset(b, v, row, column);
+  return v.kind == VIEW_BOOL ? (A)((const bool *)v.at)[at] : (A)((const S *)v.at)[at];
+}
+
+/* Combines a number of each thread; all get the result. */
+template <class A, class F> __device__ A block_combine(A a, A *part, F f) {
+  for (int by = 16; by > 0; by /= 2) a = f(a, __shfl_xor_sync(~0u, a, by));
+  __syncthreads(); /* the results before this one have been read */
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = a;
+  __syncthreads();
+  a = part[0];
+  for (int i = 1; i < GPU_THREADS / 32; i++) a = f(a, part[i]);
+  return a;
+}
+
+template <class S, class A> __device__ void run_row_step(const row_args &b, A *kept, int t, int64_t row) {
+  __shared__ A part[GPU_THREADS / 32];
+  const gpu_step &now = b.step[t];
+  const bool softmax = now.function == GPU_ROW_SOFTMAX;
+  const auto sum_of = [](A x, A y) { return x + y; };
+  A most = -(A)INFINITY, sum = 0;
+  for (int64_t c = threadIdx.x; c < b.columns && softmax; c += GPU_THREADS)
+    most = maximum()(most, row_operand<S>(b, kept, now.arg[0], row, c));
+  if (softmax) most = block_combine(most, part, [](A x, A y) { return maximum()(x, y); });
+  for (int64_t c = threadIdx.x; c < b.columns; c += GPU_THREADS) {
+    const A x = row_operand<S>(b, kept, now.arg[0], row, c);
+    sum += softmax ? exp(x - most) : x;
+  }
+  sum = block_combine(sum, part, sum_of);
+  if (now.function == GPU_ROW_MEAN) sum /= (A)b.columns;
+  for (int64_t c = threadIdx.x; c < b.columns; c += GPU_THREADS)
+    kept[t * b.columns + c] = softmax ? exp(row_operand<S>(b, kept, now.arg[0], row, c) - most) * (1 / sum) : sum;
+}
+
+/* A block computes row after row and keeps the results of the steps in its part of `kept`.  A thread has the same
+ * columns in every step, so it waits for others only in steps that work on the whole row. */
+template <class S, class A>
+__global__ void __launch_bounds__(GPU_THREADS) row_kernel(const __grid_constant__ row_args b, A *kept) {
+  kept += blockIdx.x * b.n_step * b.columns;
+  for (int64_t row = blockIdx.x; row < b.rows; row += gridDim.x) {
+    for (int t = 0; t < b.n_step; t++) {
+      const gpu_step now = b.step[t];
+      if (gpu_is_row_step(now)) {
+        run_row_step<S>(b, kept, t, row);
+        continue;
+      }
+      for (int64_t c = threadIdx.x; c < b.columns; c += GPU_THREADS) {
+        A x[1] = {row_operand<S>(b, kept, now.arg[0], row, c)}, y[1] = {0};
+        if (now.n_in > 1) y[0] = row_operand<S>(b, kept, now.arg[1], row, c);
+        if (now.n_in == 3)
+          x[0] = x[0] != 0 ? y[0] : row_operand<S>(b, kept, now.arg[2], row, c);
+        else if (now.n_in == 2)
+          apply_binary(now.function, x, y);
+        else
+          apply_unary(now.function, x);
+        kept[t * b.columns + c] = (A)(S)x[0];
+      }
+    }
+    for (int v = 0; v < b.n_out; v++)
+      for (int64_t c = threadIdx.x; c < b.columns; c += GPU_THREADS) {
+        const A z = row_operand<S>(b, kept, b.result[v], row, c);
+        const int64_t at = row_offset(b, b.out[v], row, c);
+        if (b.out[v].rank == 0 && b.out[v].column == 0 && c > 0) continue; /* one number per row */
+        if (b.out[v].kind == VIEW_BOOL)
+          ((bool *)b.out[v].at)[at] = z != 0;
+        else if (b.out[v].kind == VIEW_BF16)
+          ((bf16 *)b.out[v].at)[at] = (bf16)(float)z;
+        else
+          ((S *)b.out[v].at)[at] = (S)z;
+      }
+  }
+}
+
 static void *first_of(const gpu_view &v, size_t size, const gpu_tensor &t) {
   return (char *)t.data + (size_t)v.first * gpu_view_size(v.kind, size);
 }
@@ -305,8 +406,46 @@ template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g,
   return gpu_launched(k);
 }
 
+static row_view row_view_of(const gpu_view &v, size_t size, const gpu_tensor &t) {
+  row_view r = {first_of(v, size, t), (uint32_t)v.row, (uint32_t)v.column, v.kind, v.rank};
+  for (int d = 0; d < v.rank; d++) r.dim[d] = (uint32_t)v.dim[d], r.step[d] = (uint32_t)v.step[d];
+  return r;
+}
+
+template <class S> static weft_err row_launch(kernel *k, const gpu_bundle &g, const bundle_tensors &t) {
+  using A = wide<S>;
+  enum { MOST_BLOCKS = 256 };
+  row_args b = {};
+  b.rows = g.rows, b.columns = g.columns;
+  b.n_step = g.n_step, b.n_out = g.n_out;
+  for (int i = 0; i < g.n_step; i++) b.step[i] = g.step[i];
+  for (int i = 0; i < g.n_in; i++) b.in[i] = row_view_of(g.in[i], sizeof(S), t.in[g.in[i].tensor]);
+  for (int i = 0; i < g.n_out; i++) {
+    b.out[i] = row_view_of(g.out[i], sizeof(S), t.of(g.out[i]));
+    b.result[i] = g.result[i];
+  }
+  const unsigned blocks = (unsigned)(g.rows < MOST_BLOCKS ? g.rows : MOST_BLOCKS);
+  A *kept = nullptr;
+  WEFT_TRY(gpu_scratch(k, (int64_t)blocks * g.n_step * g.columns, &kept));
+  row_kernel<S, A><<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(b, kept);
+  return gpu_launched(k);
+}
+
+/* Returns true if views of the bundle cannot be described by rows and columns. */
+static bool has_axes(const gpu_bundle &g) {
+  bool has = false;
+  for (int i = 0; i < g.n_in; i++) has = has || g.in[i].rank > 0;
+  for (int i = 0; i < g.n_out; i++) has = has || g.out[i].rank > 0;
+  return has;
+}
+
 static formula_view formula_view_of(const gpu_bundle &g, const gpu_view &v, const gpu_tensor &t) {
   formula_view f = {first_of(v, gpu_size(g.type), t), 2, {g.rows, g.columns}, {v.row, v.column}, v.kind};
+  if (v.rank > 0) {
+    f.rank = v.rank;
+    for (int d = 0; d < v.rank; d++) f.dim[d] = v.dim[d], f.step[d] = v.step[d];
+    return f;
+  }
   if (v.row == 0 && v.column == 0) f.rank = 0;
   if (v.row == g.columns && v.column == 1) f.rank = 1, f.dim[0] = g.rows * g.columns, f.step[0] = 1;
   return f;
@@ -316,11 +455,12 @@ static formula_view formula_view_of(const gpu_bundle &g, const gpu_view &v, cons
 static weft_err bundle_compiled(kernel *k, const gpu_bundle &g, const bundle_tensors &t, bool *done) {
   formula f = {};
   *done = false;
-  f.type = g.type, f.rounds = true, f.n = g.rows * g.columns;
-  if (f.n < FORMULA_LEAST) return WEFT_OK;
+  f.type = g.type, f.rounds = true, f.n = g.rows * g.columns, f.row = g.by_rows ? g.columns : 0;
+  if (f.n < FORMULA_LEAST && g.n_step < FORMULA_STEPS) return WEFT_OK;
   f.n_in = g.n_in, f.n_step = g.n_step, f.n_out = g.n_out;
   for (int i = 0; i < g.n_in; i++) f.in[i] = formula_view_of(g, g.in[i], t.in[g.in[i].tensor]);
-  for (int s = 0; s < g.n_step; s++) f.step[s] = g.step[s], f.function[s] = function_of(g.step[s]);
+  for (int s = 0; s < g.n_step; s++)
+    f.step[s] = g.step[s], f.function[s] = gpu_is_row_step(g.step[s]) ? nullptr : function_of(g.step[s]);
   for (int i = 0; i < g.n_out; i++) f.out[i] = formula_view_of(g, g.out[i], t.of(g.out[i])), f.result[i] = g.result[i];
   return gpu_formula_run(k, f, done);
 }
@@ -350,6 +490,7 @@ static weft_err bundle_locked(kernel *k, const gpu_bundle &g, int n_written, con
   for (int i = 0; i < g.n_tensor; i++) WEFT_TRY(gpu_out(k, i, g.tensor[i], &t.out[i]));
   WEFT_TRY(bundle_compiled(k, g, t, &done));
   if (done) return WEFT_OK;
+  if (g.by_rows || has_axes(g)) return gpu_floats(k, g.type, [&](auto s) { return row_launch<decltype(s)>(k, g, t); });
   return gpu_floats(k, g.type, [&](auto s) { return bundle_launch<decltype(s)>(k, g, t); });
 }
 
@@ -365,7 +506,8 @@ static weft_err bundle_gpu(kernel *k) {
 
 /* Maps ops with several names to one name. */
 static const char *plain_name(const char *op) {
-  static const char *const same[][2] = {{"AddV2", "Add"}, {"BiasAdd", "Add"}, {"AddN", "Add"}, {"Inv", "Reciprocal"}, {"Select", "SelectV2"}};
+  static const char *const same[][2] = {
+      {"AddV2", "Add"}, {"BiasAdd", "Add"}, {"AddN", "Add"}, {"Inv", "Reciprocal"}, {"Select", "SelectV2"}};
   for (const auto &row : same)
     if (strcmp(op, row[0]) == 0) return row[1];
   return op;
@@ -384,6 +526,7 @@ static int step_of(const char *op, int n_in) {
 static int64_t most_elements() { return gpu_formula_compiles() ? INT32_MAX : FORMULA_LEAST; }
 
 const gpu_chains *weft__gpu_chains() {
-  static const gpu_chains chains = {step_of, chain_gpu, bundle_gpu, most_elements, gpu_rounds_operands, gpu_round_operand};
+  static const gpu_chains chains = {step_of,       chain_gpu,           bundle_gpu,
+                                    most_elements, gpu_rounds_operands, gpu_round_operand};
   return &chains;
 }

@@ -163,7 +163,7 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
 /* ---- planning ---- */
 
 /* Returns true if two dimensions of the output can be merged: every operand is contiguous from one to the other. */
-static bool mergeable(const job *j, int outer, int inner) {
+static bool axes_are_mergeable(const job *j, int outer, int inner) {
   for (int k = 0; k < j->n_in; k++)
     if (j->in[k].stride[outer] != j->in[k].stride[inner] * j->dim[inner]) return false;
   return true;
@@ -174,7 +174,7 @@ static void merge_dims(job *j) {
   for (int d = 0; d < j->rank; d++) {
     if (j->dim[d] == 1) continue;
     int to = kept;
-    if (kept > 0 && mergeable(j, kept - 1, d)) to = kept - 1;
+    if (kept > 0 && axes_are_mergeable(j, kept - 1, d)) to = kept - 1;
     j->dim[to] = to < kept ? j->dim[to] * j->dim[d] : j->dim[d];
     for (int k = 0; k < j->n_in; k++) j->in[k].stride[to] = j->in[k].stride[d];
     if (to == kept) kept++;

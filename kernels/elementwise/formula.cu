@@ -1,8 +1,10 @@
 /* formula.cu - writes the source of a formula's kernel, compiles it once and launches it.
  *
- * A thread computes four elements.  Shapes are constants of the source, so that layers with equal shapes share a kernel.  A value
- * is xored with a zero that the compiler does not know after each step: otherwise it would fuse a product and a sum of two steps, and
- * the last bit would differ from that of the kernels that interpret. */
+ * A thread computes four elements, or one if tensors are small or not aligned.  Where steps work on whole rows, the
+ * threads of a row are in one block and exchange their sums.  Shapes are constants of the source, so that layers with
+ * equal shapes share a kernel.  A value is xored with a zero that the compiler does not know after each step: otherwise
+ * it would fuse a product and a sum of two steps, and the last bit would differ from that of the kernels that
+ * interpret. */
 #include "kernels/elementwise/formula.cuh"
 #include "device/nvidia_library.cuh"
 #include "kernels/gpu/timing.cuh"
@@ -43,8 +45,8 @@ static const function_text functions[] = {
 #include "kernels/elementwise/functions.inc"
 };
 
-/* How elements are stored (S) and computed (A).  The headers of 16-bit floats are not at hand at run time, so they are converted by
- * instructions. */
+/* How elements are stored (S) and computed (A).  The headers of 16-bit floats are not at hand at run time, so they are
+ * converted by instructions. */
 static const char *storage_text(weft_dtype t) {
   switch (t) {
   case WEFT_FLOAT:
@@ -71,7 +73,7 @@ static void put_functions(writer *w, const formula &f) {
   put(w, "__device__ A f_choose(A c, A x, A y) { return c != 0 ? x : y; }\n");
   for (const function_text &t : functions) {
     bool used = false;
-    for (int s = 0; s < f.n_step; s++) used = used || strcmp(f.function[s], t.name) == 0;
+    for (int s = 0; s < f.n_step; s++) used = used || (f.function[s] && strcmp(f.function[s], t.name) == 0);
     if (used) put(w, "__device__ A f_%s(%s) { return (A)(%s); }\n", t.name, t.parameters, t.expression);
   }
 }
@@ -92,6 +94,79 @@ static bool is_held(const formula_view &v) { return v.rank == 0 || v.step[v.rank
 
 static void put_operand(writer *w, int arg) { put(w, arg < 0 ? "t%d.v[j]" : "x%d.v[j]", arg < 0 ? -1 - arg : arg); }
 
+/* ---- rows ---- */
+
+/* How the threads of a block share rows: a row has `threads` of them, of which `packs` have a pack. */
+struct row_split {
+  int packs, threads, rows;
+};
+static row_split split_rows(const formula &f) {
+  row_split r = {(int)(f.row / EACH_PACK), 1, 1};
+  while (r.threads < r.packs && r.threads < 32) r.threads *= 2;
+  if (r.packs > 32) r.threads = (r.packs + 31) / 32 * 32;
+  if (r.threads < GPU_THREADS) r.rows = GPU_THREADS / r.threads;
+  return r;
+}
+
+static int row_steps(const formula &f) {
+  int n = 0;
+  for (int s = 0; s < f.n_step; s++) n += gpu_is_row_step(f.step[s]);
+  return n;
+}
+
+/* Writes the functions that combine a number of each thread of a row.  Each call has its own shared memory, so that
+ * none waits for the readers of the one before. */
+static void put_row_functions(writer *w, const row_split &r) {
+  static const char *const function[][2] = {{"row_sum", "a + b"}, {"row_max", "a < b || b != b ? b : a"}};
+  for (const auto &name : function) {
+    put(w, "__device__ A %s_of(A a, A b) { return %s; }\n__device__ A %s(A a, A *part) {\n", name[0], name[1], name[0]);
+    put(w, "  for (int by = %d; by > 0; by /= 2) a = %s_of(a, __shfl_xor_sync(~0u, a, by));\n",
+        (r.threads < 32 ? r.threads : 32) / 2, name[0]);
+    if (r.threads > 32) {
+      put(w, "  if (threadIdx.x %% 32 == 0) part[threadIdx.x / 32] = a;\n  __syncthreads();\n");
+      put(w, "  const A *mine = part + threadIdx.x / %d * %d;\n  a = mine[0];\n", r.threads, r.threads / 32);
+      put(w, "  for (int i = 1; i < %d; i++) a = %s_of(a, mine[i]);\n", r.threads / 32, name[0]);
+    }
+    put(w, "  return a;\n}\n");
+  }
+}
+
+/* Writes what a thread computes first: its row, whether it has a pack of it, and the number of the pack's first
+ * element. */
+static void put_row_place(writer *w, const formula &f, const row_split &r) {
+  put(w, "  __shared__ A part[%d][%d];\n", 2 * row_steps(f), r.rows * r.threads / 32 + 1);
+  put(w, "  const unsigned lane = threadIdx.x %% %du, row = blockIdx.x * %du + threadIdx.x / %du;\n",
+      (unsigned)r.threads, (unsigned)r.rows, (unsigned)r.threads);
+  put(w, "  const bool on = lane < %du && row < %lldu;\n", (unsigned)r.packs, (long long)(f.n / f.row));
+  put(w, "  const unsigned i = on ? row * %lldu + lane * 4u : 0;\n", (long long)f.row);
+}
+
+/* Writes a step that works on a row; `at` counts the shared memory that is taken. */
+static void put_row_step(writer *w, const formula &f, int s, int *at) {
+  const int arg = f.step[s].arg[0], function = f.step[s].function;
+  const char *kind = arg < 0 ? "t" : "x";
+  const int of = arg < 0 ? -1 - arg : arg;
+  put(w, "  V t%d; {\n", s);
+  if (function == GPU_ROW_SOFTMAX) {
+    put(w, "    A m = %s%d.v[0]; EACH m = row_max_of(m, %s%d.v[j]);\n", kind, of, kind, of);
+    put(w, "    m = row_max(on ? m : -(A)__int_as_float(0x7f800000), part[%d]);\n", (*at)++);
+    put(w, "    EACH t%d.v[j] = exp(%s%d.v[j] - m);\n", s, kind, of);
+    kind = "t";
+  }
+  const int sum = function == GPU_ROW_SOFTMAX ? s : of;
+  put(w, "    A a = on ? (%s%d.v[0] + %s%d.v[1]) + (%s%d.v[2] + %s%d.v[3]) : (A)0; a = row_sum(a, part[%d]);\n", kind,
+      sum, kind, sum, kind, sum, kind, sum, (*at)++);
+  if (function == GPU_ROW_MEAN) put(w, "    a = a / (A)%lld;\n", (long long)f.row);
+  if (function == GPU_ROW_SOFTMAX)
+    put(w, "    a = 1 / a; EACH { A z = t%d.v[j] * a; t%d.v[j] = KEEP(z); }\n  }\n", s, s);
+  else
+    put(w, "    EACH t%d.v[j] = KEEP(a);\n  }\n", s);
+}
+
+static void put_operand_of(writer *w, int arg, int j) {
+  put(w, arg < 0 ? "t%d.v[%d]" : "x%d.v[%d]", arg < 0 ? -1 - arg : arg, j);
+}
+
 static void put_step(writer *w, const formula &f, int s) {
   put(w, "  V t%d; EACH { A z = f_%s(", s, f.function[s]);
   put_operand(w, f.step[s].arg[0]);
@@ -103,7 +178,7 @@ static void put_step(writer *w, const formula &f, int s) {
 static void put_load(writer *w, const formula_view &v, int i) {
   const bool held = is_held(v);
   const bool is_bool = v.kind == VIEW_BOOL;
-  const char *type = is_bool ? (held ? "unsigned char" : "unsigned") : held ? "S" : "Q";
+  const char *type = is_bool ? (held ? "unsigned char" : "B") : held ? "S" : "Q";
   put(w, "  const %s q%d = *(const %s *)((const %s *)p.in[%d] + (", type, i, type, is_bool ? "unsigned char" : "S", i);
   put_offset(w, v);
   put(w, "));\n");
@@ -121,8 +196,18 @@ static void put_store(writer *w, const formula &f, int i) {
   static const char *const before[] = {"  { Q q; EACH q.v[j] = FROM(", "  { unsigned q = 0; EACH q |= (unsigned)(",
                                        "  { H q; EACH q.v[j] = brain((float)("};
   static const char *const after[] = {"); *(Q *)((S *)p.out[%d] + (",
-                                      " != 0) << 8 * j; *(unsigned *)((unsigned char *)p.out[%d] + (",
+                                      " != 0) << 8 * j; *(B *)((unsigned char *)p.out[%d] + (",
                                       ")); *(H *)((unsigned short *)p.out[%d] + ("};
+  if (f.row && is_held(f.out[i])) { /* one number per row */
+    const bool is_bool = f.out[i].kind == VIEW_BOOL;
+    put(w, "  if (on && lane == 0) ((%s *)p.out[%d])[", is_bool ? "unsigned char" : "S", i);
+    put_offset(w, f.out[i]);
+    put(w, "] = %s(", is_bool ? "0 != " : "FROM");
+    put_operand_of(w, f.result[i], 0);
+    put(w, ");\n");
+    return;
+  }
+  if (f.row) put(w, "  if (on)");
   put(w, "%s", before[f.out[i].kind]);
   put_operand(w, f.result[i]);
   put(w, after[f.out[i].kind], i);
@@ -135,26 +220,41 @@ static void put_rounding(writer *w, const formula &f) {
   bool used = false;
   for (int i = 0; i < f.n_out; i++) used = used || f.out[i].kind == VIEW_BF16;
   if (used)
-    put(w, "struct alignas(8) H { unsigned short v[4]; };\n__device__ unsigned short brain(float x) { unsigned short u; "
+    put(w, "struct alignas(2 * N) H { unsigned short v[N]; };\n__device__ unsigned short brain(float x) { unsigned "
+           "short u; "
            "asm(\"cvt.rn.bf16.f32 %%0, %%1;\" : \"=h\"(u) : \"f\"(x)); return u; }\n");
 }
+
+/* Returns the threads of a block if no step works on rows.  Blocks of small tensors are small, so that there are enough
+ * of them. */
+static int plain_threads(const formula &f) { return f.n < FORMULA_LEAST ? 64 : (int)GPU_THREADS; }
 
 bool gpu_formula_source(const formula &f, char *text, size_t room) {
   writer w = {text, room, false};
   const char *storage = storage_text(f.type);
   if (!storage) return false;
-  put(&w, "%s#define EACH _Pragma(\"unroll\") for (int j = 0; j < 4; j++)\n", storage);
-  put(&w, "struct V { A v[4]; }; struct alignas(4 * sizeof(S) > 16 ? 16 : 4 * sizeof(S)) Q { S v[4]; };\n");
+  put(&w, "%s#define EACH _Pragma(\"unroll\") for (int j = 0; j < N; j++)\n", storage);
+  put(&w, "enum { N = %d }; typedef unsigned %s B;\n", f.pack, f.pack == 1 ? "char" : "int");
+  put(&w, "struct V { A v[N]; }; struct alignas(N * sizeof(S) > 16 ? 16 : N * sizeof(S)) Q { S v[N]; };\n");
   put(&w, "struct P { const S *in[%d]; S *out[%d]; unsigned zero; };\n", f.n_in, f.n_out);
   put_functions(&w, f);
   put_rounding(&w, f);
+  const row_split r = split_rows(f);
+  if (f.row) put_row_functions(&w, r);
   put(&w, "extern \"C\" __global__ void __launch_bounds__(%d) formula(const __grid_constant__ P p) {\n",
-      (int)GPU_THREADS);
-  put(&w, "  const unsigned i = (blockIdx.x * %du + threadIdx.x) * 4u;\n", (unsigned)GPU_THREADS);
-  put(&w, "  if (i >= %lldu) return;\n", (long long)f.n);
+      f.row ? r.rows * r.threads : plain_threads(f));
+  if (f.row)
+    put_row_place(&w, f, r);
+  else
+    put(&w, "  const unsigned i = (blockIdx.x * %du + threadIdx.x) * N;\n  if (i >= %lldu) return;\n",
+        (unsigned)plain_threads(f), (long long)f.n);
   for (int v = 0; v < f.n_in; v++) put_load(&w, f.in[v], v); /* all are requested before the first is needed */
   for (int v = 0; v < f.n_in; v++) put_input(&w, f.in[v], v);
-  for (int s = 0; s < f.n_step; s++) put_step(&w, f, s);
+  for (int s = 0, shared = 0; s < f.n_step; s++)
+    if (gpu_is_row_step(f.step[s]))
+      put_row_step(&w, f, s, &shared);
+    else
+      put_step(&w, f, s);
   for (int v = 0; v < f.n_out; v++) put_store(&w, f, v);
   put(&w, "}\n");
   return !w.full;
@@ -189,8 +289,10 @@ struct entry {
   char *source;
   int device;
   const void *kernel; /* NULL: it cannot be compiled */
+  uint64_t hash;      /* of `last` */
+  formula last;       /* the one that was run last, without addresses; its source need not be written again */
 };
-static entry entries[MAX_FORMULAS];
+static entry *entries[MAX_FORMULAS];
 static int n_entries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -206,7 +308,7 @@ static const void *load_kernel(const char *code) {
 }
 
 /* Returns NULL if the source cannot be compiled: the caller then interprets the steps. */
-static const void *compile(const char *source, int device) {
+static const void *formula_compile(const char *source, int device) {
   compiler c;
   void *program = nullptr;
   char architecture[48];
@@ -228,18 +330,52 @@ static const void *compile(const char *source, int device) {
   return kernel;
 }
 
-/* Returns the kernel of the source, which is compiled if it is new and that is possible now. */
-static const void *find_kernel(const kernel *k, const char *source) {
-  int device = 0, i = 0;
-  cudaGetDevice(&device);
-  while (i < n_entries && (entries[i].device != device || strcmp(entries[i].source, source) != 0)) i++;
-  if (i < n_entries) return entries[i].kernel;
+/* Returns the entry of the source, which is compiled if it is new and that is possible now; else NULL. */
+static entry *find_source(const kernel *k, const char *source, int device) {
+  int i = 0;
+  while (i < n_entries && (entries[i]->device != device || strcmp(entries[i]->source, source) != 0)) i++;
+  if (i < n_entries) return entries[i];
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   cudaStreamIsCapturing(gpu_stream(k), &capturing);
-  char *copy = capturing == cudaStreamCaptureStatusNone && i < MAX_FORMULAS ? strdup(source) : nullptr;
-  if (!copy) return nullptr;
-  entries[n_entries++] = entry{copy, device, compile(source, device)};
-  return entries[i].kernel;
+  if (capturing != cudaStreamCaptureStatusNone || i == MAX_FORMULAS) return nullptr;
+  entry *e = (entry *)calloc(1, sizeof *e);
+  char *copy = e ? strdup(source) : nullptr;
+  if (!copy) {
+    free(e);
+    return nullptr;
+  }
+  e->source = copy, e->device = device, e->kernel = formula_compile(source, device);
+  return entries[n_entries++] = e;
+}
+
+static uint64_t hash_of(const formula &f) {
+  uint64_t h = 14695981039346656037u, word;
+  for (size_t i = 0; i + sizeof word <= sizeof f; i += sizeof word) {
+    memcpy(&word, (const char *)&f + i, sizeof word);
+    h = (h ^ word) * 1099511628211u;
+  }
+  return h;
+}
+
+/* Returns the kernel of the formula, or NULL.  The caller holds the lock. */
+static const void *find_kernel(const kernel *k, const formula &f) {
+  static char source[SOURCE_ROOM];
+  static formula plain;
+  int device = 0;
+  cudaGetDevice(&device);
+  memcpy(&plain, &f, sizeof plain);
+  for (int i = 0; i < f.n_in; i++) plain.in[i].at = nullptr;
+  for (int i = 0; i < f.n_out; i++) plain.out[i].at = nullptr;
+  const uint64_t hash = hash_of(plain);
+  for (int i = 0; i < n_entries; i++)
+    if (entries[i]->hash == hash && entries[i]->device == device &&
+        memcmp(&entries[i]->last, &plain, sizeof plain) == 0)
+      return entries[i]->kernel;
+  entry *e = gpu_formula_source(f, source, sizeof source) ? find_source(k, source, device) : nullptr;
+  if (!e) return nullptr;
+  memcpy(&e->last, &plain, sizeof plain);
+  e->hash = hash;
+  return e->kernel;
 }
 
 /* ---- running ---- */
@@ -257,28 +393,33 @@ static bool has_packs(const formula_view &v, weft_dtype type) {
 }
 
 static bool is_worth_compiling(const formula &f) {
-  if (f.n < FORMULA_LEAST || f.n % EACH_PACK || f.n > INT32_MAX || !gpu_formula_compiles()) return false;
-  for (int i = 0; i < f.n_in; i++)
-    if (!has_packs(f.in[i], f.type)) return false;
-  for (int i = 0; i < f.n_out; i++)
-    if (!has_packs(f.out[i], f.type)) return false;
-  return true;
+  if (f.n > INT32_MAX || f.row % EACH_PACK || f.row > 1024 * EACH_PACK) return false;
+  return (f.n >= FORMULA_LEAST || (f.n_step >= FORMULA_STEPS && !f.row)) && gpu_formula_compiles();
 }
 
-weft_err gpu_formula_run(kernel *k, const formula &f, bool *done) {
-  static char source[SOURCE_ROOM]; /* guarded by the lock */
+/* Returns how many elements a thread computes; 0: there is no such kernel. */
+static int pack_of(const formula &f) {
+  bool packs = f.n >= FORMULA_LEAST && f.n % EACH_PACK == 0;
+  for (int i = 0; i < f.n_in && packs; i++) packs = has_packs(f.in[i], f.type);
+  for (int i = 0; i < f.n_out && packs; i++) packs = has_packs(f.out[i], f.type);
+  return packs ? (int)EACH_PACK : f.row ? 0 : 1;
+}
+
+weft_err gpu_formula_run(kernel *k, formula &f, bool *done) {
   *done = false;
-  if (!is_worth_compiling(f)) return WEFT_OK;
+  if (!is_worth_compiling(f) || (f.pack = pack_of(f)) == 0) return WEFT_OK;
   pthread_mutex_lock(&lock);
-  const void *found = gpu_formula_source(f, source, sizeof source) ? find_kernel(k, source) : nullptr;
+  const void *found = find_kernel(k, f);
   pthread_mutex_unlock(&lock);
   if (!found) return WEFT_OK;
   /* The fields of the kernel's P, one after the other; the last one is the zero. */
   void *address[GPU_BUNDLE_IN + GPU_BUNDLE_OUT + 1] = {nullptr}, *args[] = {address};
   for (int i = 0; i < f.n_in; i++) address[i] = f.in[i].at;
   for (int i = 0; i < f.n_out; i++) address[f.n_in + i] = f.out[i].at;
-  const int64_t each = (int64_t)GPU_THREADS * EACH_PACK;
-  cudaLaunchKernel(found, dim3((unsigned)((f.n + each - 1) / each)), dim3(GPU_THREADS), args, 0, gpu_stream(k));
+  const row_split r = split_rows(f);
+  const unsigned threads = (unsigned)(f.row ? r.rows * r.threads : plain_threads(f));
+  const int64_t each = f.row ? f.row * r.rows : (int64_t)threads * f.pack;
+  cudaLaunchKernel(found, dim3((unsigned)((f.n + each - 1) / each)), dim3(threads), args, 0, gpu_stream(k));
   *done = true;
   return gpu_launched(k);
 }

@@ -35,11 +35,11 @@ WEFT_TARGET_CLONES static void pass_4(const fft *f, int64_t quarter, int64_t str
     for (int64_t q = 0; q < stride; q++) {
       const fft_complex a = from[q], b = from[q + apart], c = from[q + 2 * apart], d = from[q + 3 * apart];
       const fft_complex ac = {a.re + c.re, a.im + c.im}, a_c = {a.re - c.re, a.im - c.im};
-      const fft_complex bd = {b.re + d.re, b.im + d.im}, turned = {b.im - d.im, d.re - b.re}; /* -i (b - d) */
+      const fft_complex bd = {b.re + d.re, b.im + d.im}, rotated = {b.im - d.im, d.re - b.re}; /* -i (b - d) */
       to[q] = (fft_complex){ac.re + bd.re, ac.im + bd.im};
-      to[q + stride] = fft_times((fft_complex){a_c.re + turned.re, a_c.im + turned.im}, w1);
+      to[q + stride] = fft_times((fft_complex){a_c.re + rotated.re, a_c.im + rotated.im}, w1);
       to[q + 2 * stride] = fft_times((fft_complex){ac.re - bd.re, ac.im - bd.im}, w2);
-      to[q + 3 * stride] = fft_times((fft_complex){a_c.re - turned.re, a_c.im - turned.im}, w3);
+      to[q + 3 * stride] = fft_times((fft_complex){a_c.re - rotated.re, a_c.im - rotated.im}, w3);
     }
   }
 }
@@ -53,8 +53,8 @@ WEFT_TARGET_CLONES static void pass_2(int64_t stride, const fft_complex *restric
   }
 }
 
-/* Computes the transform of a power of two, in place; `other` has room for as many elements. */
-static void transform(const fft *f, fft_complex *x, fft_complex *other) {
+/* Computes a transform whose length is a power of two, in place; `other` has room for as many elements. */
+static void fft_power_of_two(const fft *f, fft_complex *x, fft_complex *other) {
   fft_complex *from = x, *to = other;
   int64_t left = f->m, stride = 1;
   while (left > 1) {
@@ -95,7 +95,7 @@ static void make_chirp(fft *f, fft_complex *other) {
     f->filter[k] = (fft_complex){f->chirp[k].re, -f->chirp[k].im};
     if (k > 0) f->filter[f->m - k] = f->filter[k];
   }
-  transform(f, f->filter, other);
+  fft_power_of_two(f, f->filter, other);
 }
 
 weft_err weft__fft_create(fft **out, int64_t n) {
@@ -136,14 +136,14 @@ int64_t weft__fft_scratch(const fft *f) { return f->chirp ? 2 * f->m : f->m; }
 
 /* X[k] = chirp[k] * sum_j (x[j] chirp[j]) conj(chirp[k - j]): a convolution, computed by three transforms of length
  * m. */
-static void bluestein(const fft *f, fft_complex *x, fft_complex *w) {
+static void fft_bluestein(const fft *f, fft_complex *x, fft_complex *w) {
   fft_complex *other = w + f->m;
   for (int64_t k = 0; k < f->n; k++) w[k] = fft_times(x[k], f->chirp[k]);
   for (int64_t k = f->n; k < f->m; k++) w[k] = (fft_complex){0, 0};
-  transform(f, w, other);
+  fft_power_of_two(f, w, other);
   for (int64_t k = 0; k < f->m; k++) w[k] = fft_times(w[k], f->filter[k]);
   fft_conjugate(w, f->m, 1);
-  transform(f, w, other);
+  fft_power_of_two(f, w, other);
   fft_conjugate(w, f->m, 1 / (double)f->m);
   for (int64_t k = 0; k < f->n; k++) x[k] = fft_times(w[k], f->chirp[k]);
 }
@@ -151,8 +151,8 @@ static void bluestein(const fft *f, fft_complex *x, fft_complex *w) {
 void weft__fft_run(const fft *f, fft_complex *x, bool inverse, fft_complex *scratch) {
   if (inverse) fft_conjugate(x, f->n, 1);
   if (f->chirp)
-    bluestein(f, x, scratch);
+    fft_bluestein(f, x, scratch);
   else
-    transform(f, x, scratch);
+    fft_power_of_two(f, x, scratch);
   if (inverse) fft_conjugate(x, f->n, 1 / (double)f->n);
 }

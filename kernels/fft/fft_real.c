@@ -1,7 +1,8 @@
 /* fft_real.c - Fourier transforms of real numbers by complex ones of half their length; see fft_real.h.
  *
  * With w = exp(-2 pi i / n) and h = n / 2, the transforms E and O of the even and of the odd numbers give
- * X[k] = E[k] + w^k O[k] and conj(X[h - k]) = E[k] - w^k O[k], and Z = E + i O is the transform of the complex numbers. */
+ * X[k] = E[k] + w^k O[k] and conj(X[h - k]) = E[k] - w^k O[k], and Z = E + i O is the transform of the complex numbers.
+ */
 #include "kernels/fft/fft_real.h"
 #include "base/alloc.h"
 #include <math.h>
@@ -9,11 +10,11 @@
 
 struct fft_real {
   int64_t n;
-  fft *plan;         /* of n / 2, or of n if that is odd */
-  fft_complex *turn; /* [n / 2 + 1]: w^k; NULL if n is odd */
+  fft *plan;            /* of n / 2, or of n if that is odd */
+  fft_complex *twiddle; /* [n / 2 + 1]: w^k; NULL if n is odd */
 };
 
-static bool is_halved(const fft_real *f) { return f->turn != NULL; }
+static bool is_halved(const fft_real *f) { return f->twiddle != NULL; }
 
 weft_err weft__fft_real_create(fft_real **out, int64_t n) {
   const bool even = n % 2 == 0;
@@ -23,11 +24,11 @@ weft_err weft__fft_real_create(fft_real **out, int64_t n) {
   f->n = n;
   weft_err err = weft__fft_create(&f->plan, even && n > 0 ? n / 2 : n);
   if (!err && even) {
-    f->turn = weft__alloc_zero((size_t)(n / 2 + 1), sizeof *f->turn);
-    if (!f->turn) err = WEFT_OOM;
-    for (int64_t k = 0; k <= n / 2 && f->turn; k++) {
+    f->twiddle = weft__alloc_zero((size_t)(n / 2 + 1), sizeof *f->twiddle);
+    if (!f->twiddle) err = WEFT_OOM;
+    for (int64_t k = 0; k <= n / 2 && f->twiddle; k++) {
       const double angle = -2 * M_PI * (double)k / (double)n;
-      f->turn[k] = (fft_complex){cos(angle), sin(angle)};
+      f->twiddle[k] = (fft_complex){cos(angle), sin(angle)};
     }
   }
   if (err)
@@ -40,7 +41,7 @@ weft_err weft__fft_real_create(fft_real **out, int64_t n) {
 void weft__fft_real_destroy(fft_real *f) {
   if (!f) return;
   weft__fft_destroy(f->plan);
-  weft__free(f->turn);
+  weft__free(f->twiddle);
   weft__free(f);
 }
 
@@ -59,7 +60,7 @@ void weft__fft_real_forward(const fft_real *f, double *x, fft_complex *y, fft_co
   fft_complex *z = (fft_complex *)x;
   weft__fft_run(f->plan, z, false, scratch);
   for (int64_t k = 0; k <= h; k++) {
-    const fft_complex a = z[k < h ? k : 0], b = z[k > 0 ? h - k : 0], w = f->turn[k];
+    const fft_complex a = z[k < h ? k : 0], b = z[k > 0 ? h - k : 0], w = f->twiddle[k];
     const fft_complex even = {0.5 * (a.re + b.re), 0.5 * (a.im - b.im)};
     const fft_complex odd = {0.5 * (a.im + b.im), 0.5 * (b.re - a.re)}; /* (a - conj(b)) / 2i */
     y[k] = (fft_complex){even.re + (w.re * odd.re - w.im * odd.im), even.im + (w.re * odd.im + w.im * odd.re)};
@@ -80,7 +81,7 @@ void weft__fft_real_backward(const fft_real *f, fft_complex *y, double *x, fft_c
   y[h].im = 0;
   fft_complex *z = (fft_complex *)x;
   for (int64_t k = 0; k < h; k++) {
-    const fft_complex a = y[k], b = y[h - k], w = f->turn[k];
+    const fft_complex a = y[k], b = y[h - k], w = f->twiddle[k];
     const fft_complex even = {0.5 * (a.re + b.re), 0.5 * (a.im - b.im)},
                       rest = {0.5 * (a.re - b.re), 0.5 * (a.im + b.im)};
     const fft_complex odd = {w.re * rest.re + w.im * rest.im, w.re * rest.im - w.im * rest.re}; /* rest / w^k */

@@ -1,15 +1,18 @@
 /* gemm.c - one matrix product: chooses the library or kernel that computes it, and splits it over threads.
  *
- * Float goes to oneDNN on x86.  Elsewhere it goes to our packed microkernel, or to OpenBLAS where packing costs more than
- * it saves.  It goes to our other microkernels if it is small or has few columns, or if neither library was built in.  Double and complex go to OpenBLAS if it supports the processor.  For
- * an unknown processor OpenBLAS uses the code of the oldest one, and our plain loops are twice as fast.  Integers
- * use only the plain loops.  The longer side of the result is split, so that the operand that every thread reads
- * completely is the smaller one.
+ * Float goes to oneDNN on x86.  Elsewhere it goes to our packed microkernel, or to OpenBLAS where packing costs more
+ * than it saves.  It goes to our other microkernels if it is small or has few columns, or if neither library was built
+ * in.  A product of few rows with a transposed operand goes to gemm_few_rows.c.  Double and complex go to OpenBLAS if
+ * it supports the processor.  For an unknown processor OpenBLAS uses the code of the oldest one, and our plain loops
+ * are twice as fast.  Integers use only the plain loops.  The longer side of the result is split, so that the operand
+ * that every thread reads completely is the smaller one.
  *
- * Cycle with kernels/gemm/gemm_narrow, kernels/gemm/gemm_packed, kernels/gemm/gemm_plain, kernels/gemm/gemm_tile:
- * gemm.c chooses among these ways to multiply, and each is given the `gemm` declared here. */
+ * Include cycle with kernels/gemm/gemm_few_rows, kernels/gemm/gemm_narrow, kernels/gemm/gemm_packed,
+ * kernels/gemm/gemm_plain, kernels/gemm/gemm_tile: gemm.c chooses among these ways to multiply, and each is given the
+ * `gemm` declared here. */
 #include "kernels/gemm/gemm.h"
 #include "base/cast.h"
+#include "kernels/gemm/gemm_few_rows.h"
 #include "kernels/gemm/gemm_narrow.h"
 #include "kernels/gemm/gemm_packed.h"
 #include "kernels/gemm/gemm_plain.h"
@@ -41,8 +44,8 @@ static bool fits_int(const gemm *g) {
 #if FLOAT_BY_DNNL
 /* Rows of b that are whole pages apart map to the same cache sets.  This slows oneDNN's packing (100 x 3136 x 1024:
  * 90 GFLOP/s, where 1008 columns give 143), but not our microkernels (126).  With many rows of a it no longer
- * matters. */
-static bool slow_in_dnnl(const gemm *g) { return !g->tb && g->ldb % 1024 == 0 && g->m <= 256; }
+ * matters, and with few rows packing hurts ours more (32 x 576 x 2048: 80 GFLOP/s, where oneDNN gives 118). */
+static bool slow_in_dnnl(const gemm *g) { return !g->tb && g->ldb % 1024 == 0 && g->m > 64 && g->m <= 256; }
 
 static bool by_dnnl(const gemm *g) {
   if (omp_set_num_threads) omp_set_num_threads(1);
@@ -107,6 +110,7 @@ void weft__gemm_serial(const gemm *g) {
     weft__gemm_narrow(g);
     return;
   }
+  if (weft__gemm_few_rows(g)) return;
   if (g->type == WEFT_FLOAT && weft__gemm_packed(g)) return;
   if (by_library(g)) return;
   if (g->type == WEFT_FLOAT)
@@ -131,7 +135,7 @@ static const void *gemm_offset(const void *p, int64_t elements, weft_dtype t) {
   return (const char *)p + (size_t)elements * weft__dtype_size(t);
 }
 
-static gemm part_of(const split *s, int64_t begin, int64_t end) {
+static gemm gemm_part_of(const split *s, int64_t begin, int64_t end) {
   gemm g = s->whole;
   if (s->by_rows) {
     g.m = end - begin;
@@ -150,7 +154,7 @@ static void run_parts(void *arg, int64_t begin, int64_t end) {
   const int64_t side = s->by_rows ? s->whole.m : s->whole.n;
   const int64_t first = begin * s->size, last = end * s->size;
   if (first >= side) return;
-  const gemm g = part_of(s, first, last < side ? last : side);
+  const gemm g = gemm_part_of(s, first, last < side ? last : side);
   weft__gemm_serial(&g);
 }
 

@@ -20,7 +20,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 24, WORTH_TUNING = 1 << 20, TURNS = 4 };
+enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 24, WORTH_TUNING = 1 << 20, REPEATS = 4 };
 
 struct blas {
   decltype(&cublasLtCreate) create;
@@ -130,7 +130,7 @@ static int gemm_find_fastest(kernel *k, const plan *p, const gpu_gemm &g, const 
   float least = 1e30f;
   if (n < 2 || !gemm_may_time(k, g) || weft__gpu->scratch(k, WORKSPACE, &workspace) != WEFT_OK) return 0;
   for (int i = 0; i < n; i++) {
-    const float ms = time_of(k, TURNS, [&] {
+    const float ms = time_of(k, REPEATS, [&] {
       return gemm_multiply(k, p, g, &r[i].algo, workspace, r[i].workspaceSize) == CUBLAS_STATUS_SUCCESS;
     });
     if (ms < least) least = ms, best = i;
@@ -140,7 +140,7 @@ static int gemm_find_fastest(kernel *k, const plan *p, const gpu_gemm &g, const 
 
 /* ---- plans ---- */
 
-static cublasStatus_t make_plan(kernel *k, plan *p, const gpu_gemm &g) {
+static cublasStatus_t gemm_make_plan(kernel *k, plan *p, const gpu_gemm &g) {
   const plan_key &q = p->key;
   const cublasOperation_t ta = q.flip_b ? CUBLAS_OP_T : CUBLAS_OP_N, tb = q.flip_a ? CUBLAS_OP_T : CUBLAS_OP_N;
   lt.desc_create(&p->desc, compute_type(q), q.type == WEFT_DOUBLE ? CUDA_R_64F : CUDA_R_32F);
@@ -189,7 +189,7 @@ static cublasStatus_t find_plan(kernel *k, const plan_key &key, const gpu_gemm &
     if (s != CUBLAS_STATUS_SUCCESS) return s;
   }
   memcpy(&p->key, &key, sizeof key);
-  const cublasStatus_t s = make_plan(k, p, g);
+  const cublasStatus_t s = gemm_make_plan(k, p, g);
   p->known = s == CUBLAS_STATUS_SUCCESS;
   return s;
 }
@@ -199,7 +199,7 @@ gpu_round gpu_rounding() {
   return brain && *brain == '1' ? ROUND_BF16 : tf32 && *tf32 == '1' ? ROUND_TF32 : ROUND_NOT;
 }
 
-static plan_key key_of(const gpu_gemm &g) {
+static plan_key gemm_key_of(const gpu_gemm &g) {
   plan_key q;
   memset(&q, 0, sizeof q);
   cudaGetDevice(&q.device);
@@ -214,7 +214,7 @@ static plan_key key_of(const gpu_gemm &g) {
 }
 
 static weft_err run_plain(kernel *k, const gpu_gemm &g) {
-  const plan_key key = key_of(g);
+  const plan_key key = gemm_key_of(g);
   plan *p = nullptr;
   pthread_mutex_lock(&lock);
   if (!gemm_open_library()) {
@@ -353,8 +353,8 @@ static bool is_other_better(kernel *k, const gpu_gemm &g, const plan_key &key, w
   const bool better = known && f->other;
   pthread_mutex_unlock(&lock);
   if (known || !gemm_may_time(k, g)) return better;
-  const float plain = time_of(k, TURNS, [&] { return run_plain(k, g) == WEFT_OK; });
-  const float with = time_of(k, TURNS, [&] { return other(k, g) == WEFT_OK; });
+  const float plain = time_of(k, REPEATS, [&] { return run_plain(k, g) == WEFT_OK; });
+  const float with = time_of(k, REPEATS, [&] { return other(k, g) == WEFT_OK; });
   pthread_mutex_lock(&lock);
   f = memo_find(findings, key, &known);
   memcpy(&f->key, &key, sizeof key);
@@ -366,7 +366,7 @@ static bool is_other_better(kernel *k, const gpu_gemm &g, const plan_key &key, w
 weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g) {
   if (g.m == 0 || g.n == 0) return WEFT_OK;
   if (g.rounded_a || g.rounded_b) return run_rounded(k, g);
-  const plan_key key = key_of(g);
+  const plan_key key = gemm_key_of(g);
   way *const other = other_way(g, key);
   return other && is_other_better(k, g, key, other) ? other(k, g) : run_plain(k, g);
 }

@@ -26,7 +26,7 @@ bool weft__gemm_narrow_has(const gemm *g) {
 /* ---- a transposed: lanes along m ---- */
 
 /* Transposes `made` (n, width), from column `from` on, to rows of c. */
-static void turn_out(const gemm *g, const float *made, int width, int from, float *c) {
+static void transpose_out(const gemm *g, const float *made, int width, int from, float *c) {
   if (!g->accumulate) {
     weft__block_transpose_f32(c, g->ldc, made + from, width, g->n, width - from);
     return;
@@ -48,7 +48,7 @@ static void along_m(const gemm *g) {
     const int64_t first = i + width <= g->m ? i : g->m - width; /* the last panel overlaps the previous one */
     t.b = (const float *)g->a + first;
     fn(&t);
-    turn_out(g, made, width, (int)(i - first), (float *)g->c + i * g->ldc);
+    transpose_out(g, made, width, (int)(i - first), (float *)g->c + i * g->ldc);
   }
 }
 
@@ -78,15 +78,15 @@ static void run_strip(const strip *s, int64_t row) {
 }
 
 static void along_k(const gemm *g) {
-  _Alignas(64) float turned[COLUMNS * DEPTH];
+  _Alignas(64) float transposed[COLUMNS * DEPTH];
   strip s = {.g = g, .set = weft__tile_set()};
   const int64_t strips = (g->n + DOT_MAX_COLUMNS - 1) / DOT_MAX_COLUMNS, most = (g->n + strips - 1) / strips;
   for (s.begin = 0; s.begin < g->k; s.begin += s.depth) {
     s.depth = g->k - s.begin < DEPTH ? g->k - s.begin : DEPTH;
-    const float *b = g->tb ? (const float *)g->b + s.begin : turned;
+    const float *b = g->tb ? (const float *)g->b + s.begin : transposed;
     s.b_row = g->tb ? g->ldb : s.depth;
     if (!g->tb)
-      weft__block_transpose_f32(turned, s.depth, (const float *)g->b + s.begin * g->ldb, g->ldb, s.depth, g->n);
+      weft__block_transpose_f32(transposed, s.depth, (const float *)g->b + s.begin * g->ldb, g->ldb, s.depth, g->n);
     for (int64_t row = 0; row < g->m; row += s.set->dot_rows)
       for (s.first = 0; s.first < g->n; s.first += s.columns) {
         s.columns = g->n - s.first < most ? g->n - s.first : most;

@@ -1,6 +1,7 @@
 /* gemm_test.c - checks that every way to multiply matrices gives the result of three plain loops. */
 #include "kernels/gemm/gemm.h"
 #include "base/pool.h"
+#include "kernels/gemm/gemm_few_rows.h"
 #include "kernels/gemm/gemm_narrow.h"
 #include "kernels/gemm/gemm_packed.h"
 #include "kernels/gemm/gemm_plain.h"
@@ -96,6 +97,28 @@ TEST(packed_operands_give_the_same_product) {
       check_product(packed_if_possible, WEFT_FLOAT, sizes[s][0], sizes[s][1], sizes[s][2], flags & 1, flags & 2,
                     flags & 4);
   EXPECT_EQ_INT(packed, weft__tile_set()->packed ? 40 : 0);
+}
+
+static int few; /* products that were of few rows */
+
+static void few_rows_if_it_is(const gemm *g) {
+  const bool was = weft__gemm_few_rows(g);
+  few += was;
+  if (!was) weft__gemm_tile(g);
+}
+
+TEST(products_of_few_rows_read_the_large_operand_in_place) {
+  /* dot products, one panel, two panels, sums in several parts, and rows that are whole pages apart */
+  static const int sizes[][3] = {{2, 1030, 260}, {7, 513, 515},  {12, 300, 1024 - PAD}, {13, 67, 129},
+                                 {16, 90, 300},  {45, 530, 515}, {64, 270, 1024 - PAD}, {20, 65, 4100}};
+  check_all(few_rows_if_it_is, WEFT_FLOAT);
+  few = 0;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (int flags = 0; flags < 8; flags++)
+      check_product(few_rows_if_it_is, WEFT_FLOAT, sizes[s][0], sizes[s][1], sizes[s][2], flags & 1, flags & 2,
+                    flags & 4);
+  if (weft__tile_set()->lanes == 16) EXPECT_EQ_INT(few, 3 * 2 + 5 * 4);
+  if (weft__tile_set()->packed) EXPECT_EQ_INT(few, 0);
 }
 
 TEST(plain_loops_multiply_floats_doubles_and_integers) {

@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(SKINNY_THREADS, ROWS <= 20 ? 2 : 1) skinny_pla
   }
 }
 
-/* Adds the lanes' parts of N sums.  At each step a lane gives one half of its sums away and adds what it is given for the other, so
- * that the sums are divided among the lanes.  A lane ends with `valid` sums, from number `first` on. */
+/* Adds the lanes' parts of N sums.  At each step a lane gives one half of its sums away and adds what it is given for
+ * the other, so that the sums are divided among the lanes.  A lane ends with `valid` sums, from number `first` on. */
 template <int N, int STEP, int ROOM>
 __device__ __forceinline__ void divide_sums(float (&sum)[ROOM], int lane, int *first, int *valid) {
   constexpr int HALF = (N + 1) / 2;
@@ -154,15 +154,15 @@ static void skinny_launch_rows(kernel *k, const skinny_args &s, bool flipped, di
   }
 }
 
-static int ceiling(int64_t x, int64_t y) { return (int)((x + y - 1) / y); }
+static int skinny_divide_up(int64_t x, int64_t y) { return (int)((x + y - 1) / y); }
 
 weft_err gpu_gemm_skinny(kernel *k, gpu_gemm g) {
-  const int wide = (g.flip_b ? SKINNY_WARPS : 32) * SKINNY_COLUMNS, across = ceiling(g.n, wide);
+  const int wide = (g.flip_b ? SKINNY_WARPS : 32) * SKINNY_COLUMNS, across = skinny_divide_up(g.n, wide);
   const int most = g.flip_b ? FLIPPED_SLICE : PLAIN_SLICE, unit = g.flip_b ? 128 : SKINNY_WARPS;
   const int wanted = across < SKINNY_BLOCKS ? SKINNY_BLOCKS / across : 1;
-  int slice = ceiling(ceiling(g.k, wanted), unit) * unit;
+  int slice = skinny_divide_up(skinny_divide_up(g.k, wanted), unit) * unit;
   if (slice > most) slice = most;
-  const int slices = ceiling(g.k, slice);
+  const int slices = skinny_divide_up(g.k, slice);
   skinny_args s = {
       (const float *)g.a, (const float *)g.b, (float *)g.c, (int)g.m, (int)g.n, (int)g.k, slice, g.lda, g.ldb};
   if (slices > 1 || g.ldc != g.n) WEFT_TRY(gpu_scratch(k, (int64_t)slices * g.m * g.n, &s.c));

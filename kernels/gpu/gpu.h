@@ -40,11 +40,32 @@ typedef weft_err gpu_mover(kernel *k, size_t size, void *dst, const void *src, i
 /* Computes z = x + y for n elements in GPU memory; z may be x. */
 typedef weft_err gpu_adder(kernel *k, weft_dtype type, void *z, const void *x, const void *y, int64_t n);
 
+/* c[i] = a[i] b[i] for `batch` dense matrices in GPU memory, row by row: a[i] is m x k, b[i] k x n.  A flipped one is
+ * stored transposed.  k is 0 for products that are zeros. */
+typedef struct gpu_product {
+  weft_dtype type;
+  bool flip_a, flip_b;
+  int64_t batch, m, n, k;
+  const void *a, *b;
+  void *c;
+} gpu_product;
+/* How Einsum computes in GPU memory what is more than a strided copy. */
+typedef struct gpu_products {
+  weft_err (*multiply)(kernel *k, const gpu_product *p);
+  weft_err (*sum_rows)(kernel *k, weft_dtype type, const void *x, int64_t rows, int64_t n, void *sums);
+} gpu_products;
+
 /* A sliding window over the two spatial axes of an image: height, then width. */
 typedef struct gpu_window {
   bool channels_second; /* NCHW */
   int64_t size[2], stride[2], dilation[2], in[2], out[2], before[2];
 } gpu_window;
+
+/* The same over the three of a volume: depth, height, width. */
+typedef struct gpu_volume_window {
+  bool channels_second; /* NCDHW */
+  int64_t size[3], stride[3], dilation[3], in[3], out[3], before[3];
+} gpu_volume_window;
 
 /* The roles of the arguments of an optimizer's update; the variables come first. */
 enum { GPU_MAX_VARS = 4, GPU_MAX_SCALARS = 8 };
@@ -61,16 +82,20 @@ typedef struct gpu_step {
   uint8_t function; /* a number that gpu_chains.step returned */
   int8_t n_in, arg[3];
 } gpu_step;
+/* Functions of a step that work on a whole row of a bundle's matrix.  A sum or a mean is the same number in all
+ * columns. */
+enum { GPU_ROW_SUM = 240, GPU_ROW_MEAN, GPU_ROW_SOFTMAX };
 typedef struct gpu_chain {
   int n_step;
   bool updates; /* input 0 is a variable, which is updated in place */
   gpu_step step[GPU_CHAIN_STEPS];
 } gpu_chain;
 
-/* A bundle of elementwise ops with several results in one kernel (exec/passes/bundle.c).  All its steps work on a matrix
- * of rows and columns.  A tensor is seen through a view: element (r, c) of the matrix is at first + r * row + c * column.
- * So a part of a tensor, such as an output of Split or an input of ConcatV2, is read and written in its place. */
-enum { GPU_BUNDLE_STEPS = 40, GPU_BUNDLE_IN = 24, GPU_BUNDLE_OUT = 20 };
+/* A bundle of elementwise ops with several results in one kernel (exec/passes/bundle.c).  All its steps work on a
+ * matrix of rows and columns.  A tensor is seen through a view: element (r, c) of the matrix is at the place
+ * first + r * row + c * column.  So a part of a tensor, such as an output of Split or an input of ConcatV2, is read and
+ * written in its place.  A view with axes of its own sees the matrix as an array of them. */
+enum { GPU_BUNDLE_STEPS = 40, GPU_BUNDLE_IN = 24, GPU_BUNDLE_OUT = 20, GPU_VIEW_AXES = 4 };
 typedef enum gpu_view_kind {
   VIEW_PLAIN, /* elements of the bundle's type */
   VIEW_BOOL,  /* bools, which the steps see as 0 and 1 */
@@ -78,12 +103,15 @@ typedef enum gpu_view_kind {
 } gpu_view_kind;
 typedef struct gpu_view {
   int tensor; /* number of the input or output of the kernel; of a result: -1 - input, if that variable is written */
-  int64_t first, row, column;
+  int64_t first, row, column; /* a result whose column is 0 is written once for each row */
   gpu_view_kind kind;
+  int rank; /* > 0: row and column are not used; element i of the matrix is at first + the sum of index * step */
+  int64_t dim[GPU_VIEW_AXES], step[GPU_VIEW_AXES]; /* outermost first */
 } gpu_view;
 typedef struct gpu_bundle {
   weft_dtype type;
   int64_t rows, columns;
+  bool by_rows; /* it has steps that work on whole rows */
   int n_step, n_in, n_out, n_tensor;
   gpu_step step[GPU_BUNDLE_STEPS]; /* arg >= 0: an input view; < 0: the result of step -1 - arg */
   gpu_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
@@ -137,11 +165,14 @@ typedef struct gpu_host {
   /* Computes the window from the node's strides, padding and data format over an image of in[2]; size NULL: the
    * node's ksize. */
   weft_err (*window)(const kernel *k, const int64_t in[2], const int64_t size[2], gpu_window *w);
+  /* The same for a volume of shape `in`, which must have five axes.  filter NULL: the node pools, and has a ksize. */
+  weft_err (*volume)(const kernel *k, const struct shape *in, const struct shape *filter, gpu_volume_window *w);
   /* Sets the function with which CPU kernels that only copy elements (weft__strided_copy_run) copy them on the GPU. */
   void (*use_mover)(gpu_mover *move);
   weft_err (*run_cpu)(kernel *k); /* runs the CPU kernel of the node, which reads no element in GPU memory */
   /* Sets the function with which CPU kernels add tensors on the GPU (the gradients of tensor arrays). */
   void (*use_adder)(gpu_adder *add);
+  void (*use_products)(const gpu_products *products); /* sets how Einsum multiplies and sums on the GPU */
   /* Sets how chains of elementwise ops run on the GPU; and returns the chain that k runs. */
   void (*use_chains)(const gpu_chains *chains);
   const gpu_chain *(*chain)(const kernel *k);

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "kernels/training/apply.h"
 #include "kernels/random/philox.h"
-#include "kernels/conv/window.h"
+#include "kernels/conv/volume.h"
 #include "state/variable.h"
 #include <limits.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static weft_err host_out_over(kernel *k, int i, int from, const shape *s, gpu_te
   return gpu_made(weft__out_over(k, i, from, s), s, t);
 }
 
-static weft_err host_scratch(kernel *k, size_t bytes, void **out) {
+weft_err weft__gpu_scratch(kernel *k, size_t bytes, void **out) {
   struct scratch *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   memory_space *m = &k->device->memory;
@@ -229,6 +229,20 @@ static weft_err host_window(const kernel *k, const int64_t in[2], const int64_t 
   return WEFT_OK;
 }
 
+static weft_err host_volume(const kernel *k, const shape *in, const shape *filter, gpu_volume_window *out) {
+  volume_window w;
+  volume v = {.batch = 0};
+  WEFT_TRY(weft__kernel_in(k, weft__volume_window_read(&w, k->node)));
+  WEFT_TRY(filter ? weft__volume_conv(k, &w, in, filter, &v) : weft__volume_pool(k, &w, in, v.at));
+  out->channels_second = w.channels_second;
+  for (int i = 0; i < 3; i++) {
+    const window_axis *a = &v.at[i];
+    out->size[i] = a->size, out->stride[i] = a->stride, out->dilation[i] = a->dilation;
+    out->in[i] = a->in, out->out[i] = a->out, out->before[i] = a->before;
+  }
+  return WEFT_OK;
+}
+
 static _Atomic(gpu_mover *) mover;
 
 static void host_use_mover(gpu_mover *move) { atomic_store(&mover, move); }
@@ -242,6 +256,12 @@ static _Atomic(gpu_adder *) adder;
 static void host_use_adder(gpu_adder *add) { atomic_store(&adder, add); }
 
 gpu_adder *weft__gpu_adder(void) { return atomic_load(&adder); }
+
+static _Atomic(const gpu_products *) products;
+
+static void host_use_products(const gpu_products *p) { atomic_store(&products, p); }
+
+const gpu_products *weft__gpu_products(void) { return atomic_load(&products); }
 
 static _Atomic(const gpu_chains *) chains;
 
@@ -275,7 +295,7 @@ const gpu_host *weft__gpu_host(void) {
       .out = host_out,
       .out_over = host_out_over,
       .forward = weft__forward,
-      .scratch = host_scratch,
+      .scratch = weft__gpu_scratch,
       .kept = host_kept,
       .seeds = host_seeds,
       .lock = host_lock,
@@ -285,9 +305,11 @@ const gpu_host *weft__gpu_host(void) {
       .roles = weft__apply_roles,
       .out_ref = host_out_ref,
       .window = host_window,
+      .volume = host_volume,
       .use_mover = host_use_mover,
       .run_cpu = host_run_cpu,
       .use_adder = host_use_adder,
+      .use_products = host_use_products,
       .use_chains = host_use_chains,
       .chain = host_chain,
       .bundle = host_bundle,

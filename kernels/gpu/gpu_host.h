@@ -27,6 +27,7 @@ bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i);
 
 /* Scratch memory that a kernel allocated is in k->scratch.  Release it at once if memory is allocated in stream
  * order.  Release it after the last launch if the run was captured in a CUDA graph. */
+weft_err weft__gpu_scratch(kernel *k, size_t bytes, void **out); /* allocates some; the kernel does not free it */
 void weft__gpu_scratch_release(struct scratch **list);
 void weft__gpu_scratch_move(struct scratch **from, struct scratch **to);
 
@@ -34,6 +35,8 @@ void weft__gpu_scratch_move(struct scratch **from, struct scratch **to);
 gpu_mover *weft__gpu_mover(void);
 /* Returns the function that adds tensors on GPUs; NULL likewise. */
 gpu_adder *weft__gpu_adder(void);
+/* Returns how Einsum computes on GPUs; NULL likewise. */
+const gpu_products *weft__gpu_products(void);
 /* Returns how chains of elementwise ops run on GPUs; NULL likewise. */
 const gpu_chains *weft__gpu_chains(void);
 

@@ -202,7 +202,7 @@ static weft_err many_gpu(kernel *k) {
   return err ? err : move_gathered(k);
 }
 
-static weft_err move(kernel *k, size_t size, void *dst, const void *src, int rank, const int64_t *dim,
+static weft_err move_axes(kernel *k, size_t size, void *dst, const void *src, int rank, const int64_t *dim,
                      const int64_t *dst_step, const int64_t *src_step) {
   move_job j = {size, (char *)dst, (const char *)src, rank};
   if (rank > EACH_MAX_AXES)
@@ -212,7 +212,7 @@ static weft_err move(kernel *k, size_t size, void *dst, const void *src, int ran
   return gathered.on ? gather_job(k, j) : move_run(k, j);
 }
 
-gpu_mover *weft__gpu_mover() { return move; }
+gpu_mover *weft__gpu_mover() { return move_axes; }
 
 #define MOVES(op, host)                                                                                                \
   { op, nullptr, GPU_PLAIN, host }

@@ -51,11 +51,18 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* parallel lanes; steps b
 #define DEFINE_REDUCTION_PARTS(FOUR, name, T_, A_, init, load, step)                                                   \
   VMATH A_ name##_step(A_ a, A_ v) { return (A_)(step); }                                                              \
   VMATH A_ name##_load(T_ e) { return (A_)(load); }                                                                    \
-  /* One short row. */                                                                                                 \
+  /* One short row.  From eight elements on there are eight sums, as one long sum rounds more. */                      \
   VMATH A_ name##_short(const T_ *x, int64_t n) {                                                                      \
-    A_ a = (A_)(init);                                                                                                 \
-    for (int64_t i = 0; i < n; i++) a = name##_step(a, name##_load(x[i]));                                             \
-    return a;                                                                                                          \
+    A_ lane[8];                                                                                                        \
+    int64_t i = 0;                                                                                                     \
+    for (int l = 0; l < 8; l++) lane[l] = (A_)(init);                                                                  \
+    for (; i + 8 <= n; i += 8)                                                                                         \
+      for (int l = 0; l < 8; l++) lane[l] = name##_step(lane[l], name##_load(x[i + l]));                               \
+    for (; i < n; i++) lane[n < 8 ? 0 : i % 8] = name##_step(lane[n < 8 ? 0 : i % 8], name##_load(x[i]));              \
+    if (n < 8) return lane[0];                                                                                         \
+    for (int half = 4; half > 0; half /= 2)                                                                            \
+      for (int l = 0; l < half; l++) lane[l] = name##_step(lane[l], lane[l + half]);                                   \
+    return lane[0];                                                                                                    \
   }                                                                                                                    \
   /* A block of `steps` times `width` elements, lane by lane. */                                                       \
   VMATH void name##_lanes(const T_ *x, int64_t steps, int width, A_ *restrict lane) {                                  \
@@ -78,14 +85,16 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* parallel lanes; steps b
 #define DEFINE_REDUCTION_CHAINED(...) DEFINE_REDUCTION_BY(REDUCTION_CHAIN, __VA_ARGS__)
 #define DEFINE_REDUCTION_BY(FOUR, name, T_, A_, init, load, step)                                                      \
   DEFINE_REDUCTION_PARTS(FOUR, name, T_, A_, init, load, step)                                                         \
-  /* Rows of few columns, several of them side by side in the lanes. */                                                \
+  /* Rows of few columns, several of them side by side in the lanes; at the end as many as are left. */                \
   VMATH void name##_narrow(const T_ *x, int64_t rows, int cols, A_ *acc) {                                             \
     A_ lane[REDUCTION_LANES];                                                                                          \
-    const int together = REDUCTION_LANES / cols, width = together * cols;                                              \
     for (int j = 0; j < cols; j++) acc[j] = (A_)(init);                                                                \
-    for (; rows >= together;) {                                                                                        \
+    while (rows > 0) {                                                                                                 \
+      /* fits: fewer than the lanes */                                                                                 \
+      const int together = rows < REDUCTION_LANES / cols ? (int)rows : REDUCTION_LANES / cols,                         \
+                width = together * cols;                                                                               \
       const int64_t all = rows / together, steps = all < REDUCTION_BLOCK ? all : REDUCTION_BLOCK;                      \
-      if (cols == 1)                                                                                                   \
+      if (width == REDUCTION_LANES)                                                                                    \
         name##_lanes(x, steps, REDUCTION_LANES, lane);                                                                 \
       else                                                                                                             \
         name##_lanes(x, steps, width, lane);                                                                           \
@@ -95,8 +104,6 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* parallel lanes; steps b
       x += steps * width;                                                                                              \
       rows -= steps * together;                                                                                        \
     }                                                                                                                  \
-    for (int64_t r = 0; r < rows; r++)                                                                                 \
-      for (int j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[r * cols + j]));                       \
   }                                                                                                                    \
   WEFT_TARGET_CLONES static void name(const void *xs, int64_t outer, int64_t rows, int64_t cols, int64_t ld,           \
                                       void *accs) {                                                                    \

@@ -7,7 +7,7 @@
 
 typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
 
-static inline void turn_square(float *dst, int64_t dst_row, const float *src, int64_t src_row) {
+static inline void transpose_square(float *dst, int64_t dst_row, const float *src, int64_t src_row) {
   const quad a = *(const quad *)src, b = *(const quad *)(src + src_row);
   const quad c = *(const quad *)(src + 2 * src_row), d = *(const quad *)(src + 3 * src_row);
   const quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
@@ -24,7 +24,7 @@ void weft__block_transpose_f32(float *dst, int64_t dst_row, const float *src, in
   for (int64_t i = 0; i < whole; i += 4)
     for (int64_t j = 0; j < columns; j += 4) {
       const int64_t at = j + 4 <= columns ? j : columns - 4;
-      turn_square(dst + at * dst_row + i, dst_row, src + i * src_row + at, src_row);
+      transpose_square(dst + at * dst_row + i, dst_row, src + i * src_row + at, src_row);
     }
   for (int64_t i = whole; i < rows; i++)
     for (int64_t j = 0; j < columns; j++) dst[j * dst_row + i] = src[i * src_row + j];

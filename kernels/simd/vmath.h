@@ -152,19 +152,19 @@ VMATH float vtanhf(float x) {
   return vselect(x == x, y, x);
 }
 
-/* sin and cos are accurate for |x| < VMATH_TURNS: the reduction by quarter turns is exact enough there. */
-#define VMATH_TURNS 8192.0f
+/* sin and cos are accurate for |x| < VMATH_MAX_ANGLE: the reduction by quarter circles is exact enough there. */
+#define VMATH_MAX_ANGLE 8192.0f
 
 /* sin(x + quarter * pi/2) */
 VMATH float vturn(float x, uint32_t quarter) {
   const float t = vfma(x, 0.636619772f, VMATH_ROUND), n = t - VMATH_ROUND;
-  const uint32_t turn = vbits(t) + quarter;
+  const uint32_t quadrant = vbits(t) + quarter;
   const float r = vfma(n, -7.54978995e-8f, vfma(n, -4.83751297e-4f, vfma(n, -1.5703125f, x))), z = r * r;
   const float s = vfma(r * z, vfma(z, vfma(z, -0.000195108383f, 0.00833213143f), -0.166666538f), r);
   const float q = vfma(z, vfma(z, 2.44312032e-05f, -0.0013887306f), 0.0416666456f),
               c = vfma(z * z, q, vfma(z, -0.5f, 1.0f));
-  const float y = turn & 1u ? c : s;
-  return vfloat(vbits(y) ^ (turn & 2u) << 30);
+  const float y = quadrant & 1u ? c : s;
+  return vfloat(vbits(y) ^ (quadrant & 2u) << 30);
 }
 VMATH float vsinf(float x) { return vturn(x, 0); }
 VMATH float vcosf(float x) { return vturn(x, 1); }

@@ -17,7 +17,7 @@ enum { TILE = 256 };
 
 typedef enum role { ROLE_VARIABLE, ROLE_GRADIENT, ROLE_INDICES, ROLE_SCALAR } role;
 
-static role role_of(const arg_def *arg) {
+static role apply_role_of(const arg_def *arg) {
   if (arg->is_ref || arg->type == WEFT_RESOURCE) return ROLE_VARIABLE;
   if (!strcmp(arg->name, "grad") || !strcmp(arg->name, "delta")) return ROLE_GRADIENT;
   return strcmp(arg->name, "indices") ? ROLE_SCALAR : ROLE_INDICES;
@@ -32,7 +32,7 @@ typedef struct layout {
 
 static weft_err layout_read(layout *l, const opdef *d) {
   *l = (layout){.grad = -1, .indices = -1};
-  for (int i = 0; i < d->n_in; i++) switch (role_of(&d->in[i])) {
+  for (int i = 0; i < d->n_in; i++) switch (apply_role_of(&d->in[i])) {
     case ROLE_VARIABLE: l->vars++; break;
     case ROLE_GRADIENT: l->grad = i; break;
     case ROLE_INDICES: l->indices = i; break;
@@ -180,7 +180,7 @@ static void store_scalar(job *j, int slot, const weft_tensor *t) {
   }
 }
 
-static inline int64_t index_at(const weft_tensor *t, int64_t i) {
+static inline int64_t apply_index_at(const weft_tensor *t, int64_t i) {
   return t->dtype == WEFT_INT32 ? TENSOR_DATA(t, const int32_t)[i] : TENSOR_DATA(t, const int64_t)[i];
 }
 
@@ -198,7 +198,7 @@ static weft_err check_slices(const kernel *k, const layout *l, const shape *var)
   if (grad->shape.dim[0] != n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "grad must be the same size as indices in the first dimension.");
   for (int64_t i = 0; i < n; i++) {
-    const int64_t at = index_at(indices, i);
+    const int64_t at = apply_index_at(indices, i);
     if (at < 0 || at >= var->dim[0])
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Index %lld at offset %lld in indices is out of range",
                                (long long)at, (long long)i);
@@ -270,8 +270,8 @@ static void apply_sparse(void *arg, int64_t begin, int64_t end) {
   const int64_t n = j->indices->shape.dim[0];
   for (int64_t part = begin; part < end; part++)
     for (int64_t i = 0; i < n; i++) {
-      const int64_t at = index_at(j->indices, i);
-      const int64_t later = index_at(j->indices, i + PREFETCH_ROWS < n ? i + PREFETCH_ROWS : i);
+      const int64_t at = apply_index_at(j->indices, i);
+      const int64_t later = apply_index_at(j->indices, i + PREFETCH_ROWS < n ? i + PREFETCH_ROWS : i);
       if (weft__row_parts_owns(j->parts, part, later)) prefetch_row(j, later);
       if (weft__row_parts_owns(j->parts, part, at)) apply_rows(j, at * j->row, i * j->row, j->row);
     }

@@ -38,7 +38,7 @@ static weft_err check_tables(const kernel *k, variable *const *v) {
 }
 
 /* Checks that the rows of an update have the shape indices.shape + table.shape[1:], or are one number. */
-static weft_err check_rows(const kernel *k, const shape *table, int arg) {
+static weft_err deferred_adam_check_rows(const kernel *k, const shape *table, int arg) {
   const shape *updates = &k->in[arg]->shape, *indices = &k->in[ADAM_INDICES]->shape;
   bool fits = updates->rank == 0 || updates->rank == indices->rank + table->rank - 1;
   for (int d = 0; fits && d < updates->rank; d++)
@@ -50,7 +50,7 @@ static weft_err check_rows(const kernel *k, const shape *table, int arg) {
                            weft__shape_text(updates), weft__shape_text(indices), weft__shape_text(table));
 }
 
-static weft_err check_indices(const kernel *k, int64_t rows) {
+static weft_err deferred_adam_check_indices(const kernel *k, int64_t rows) {
   const weft_tensor *t = k->in[ADAM_INDICES];
   const int64_t n = weft__tensor_count(t);
   for (int64_t i = 0; i < n; i++) {
@@ -77,9 +77,9 @@ static weft_err apply_all(const kernel *k, variable *const *v, const deferred_st
 static weft_err step_locked(const kernel *k, variable *const *v, const deferred_step *s, bool distinct) {
   WEFT_TRY(check_tables(k, v));
   const shape of = v[0]->value.shape;
-  WEFT_TRY(check_rows(k, &of, ADAM_MEAN_ROWS));
-  WEFT_TRY(check_rows(k, &of, ADAM_SQUARE_ROWS));
-  WEFT_TRY(check_indices(k, of.dim[0]));
+  WEFT_TRY(deferred_adam_check_rows(k, &of, ADAM_MEAN_ROWS));
+  WEFT_TRY(deferred_adam_check_rows(k, &of, ADAM_SQUARE_ROWS));
+  WEFT_TRY(deferred_adam_check_indices(k, of.dim[0]));
   const int64_t width = weft__shape_product(&of, 1, of.rank), n = weft__tensor_count(k->in[ADAM_INDICES]);
   const deferred_rows r = {.indices = k->in[ADAM_INDICES],
                            .mean = TENSOR_DATA(k->in[ADAM_MEAN_ROWS], float),

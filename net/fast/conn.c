@@ -173,8 +173,8 @@ static void conn_drop_sent(conn *c, size_t sent, out_frame **done) {
   if (!c->first) c->last = NULL;
 }
 
-/* Writes the queue; the loop is asked for room if the socket does not take all.  *done is to be freed without the lock.
- * Returns false if the socket is broken.  Locked. */
+/* Writes the queue.  If the socket does not take all, the loop will report when it has room.  The caller holds the
+ * lock, and frees *done after it has released it.  Returns false if the socket is broken. */
 static bool conn_write_queue(conn *c, out_frame **done) {
   WEFT_ASSERT(weft__lock_is_held(&c->lock) && !c->first == !c->last);
   ssize_t sent = 1;
@@ -567,7 +567,7 @@ static void conn_on_ready(source *s, uint32_t events) {
   }
   if (!more && !ends) return;
   pthread_mutex_lock(&c->lock);
-  weft__loop_rearm_last(&c->source, c->wants_output);
+  weft__loop_rearm_deferred(&c->source, c->wants_output);
   pthread_mutex_unlock(&c->lock);
 }
 

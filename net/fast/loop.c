@@ -2,38 +2,50 @@
  *
  *                 first user                        a caller waits, no other polls
  *    +--------+ -------------> +-------------------+ -------------> +--------------------+
- *    |  idle  |                | loop thread polls |                |    caller polls    |
+ *    |no group|                | loop thread polls |                |    caller polls    |
  *    |        | <------------- |   (poller == 0)   | <------------- | (poller == caller) |
  *    +--------+   last user    +-------------------+  its event is  +--------------------+
  *                 is released                         set, or time is up
  *
- * Idle means that there is no group: net/transport.c creates it for the first user and destroys it after the last.
+ * net/transport.c creates the group for the first user and destroys it after the last.  A second caller does not poll:
+ * weft__loop_poll_until returns false, and the caller sleeps on its own event until the thread that dispatches sets it.
+ * When the first caller stops, the loop's thread polls; a caller that starts to wait later takes over.
  *
  * Which thread polls.  If the loop's thread and a caller polled the same epoll, each event would wake one of them by
- * chance.  So there are two.  The inner epoll watches the sources of the primary loop; a caller polls it.  The outer
- * epoll watches the inner one, and only while no caller polls; the loop's thread polls it.  A change of the poller is
- * thus one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner epoll
- * itself, which saves a step.  When the first caller starts, that thread may still wait there, for LOOP_IDLE_MS at
- * most; this does no harm, because it dispatches what it gets and forwards a wakeup.
+ * chance.  So there are two epolls.  The inner epoll watches the sources of the primary loop; a caller polls it.  The
+ * outer epoll watches the inner one, and only while no caller polls; the loop's thread polls it.  A change of the
+ * poller is thus one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner
+ * epoll itself, which saves a step.  When the first caller starts, that thread may still wait there, for
+ * LOOP_SLOW_TICK_MS at most.  This does no harm: the thread dispatches what it gets, and passes a wakeup on to the
+ * caller.  If a caller stops while the next one starts, the outer epoll may stay armed while a caller polls; then the
+ * loop's thread wakes once, dispatches what it finds and leaves it disarmed.  tick_fd is in both epolls, because the
+ * loop's thread may wait on either; a caller that it wakes finds nothing to do and polls again.
  *
  * Which thread dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the
- * dispatch lock, if it is free.  If the lock is taken, the thread returns: the holder runs what it pushed, too.  So no
- * thread waits for another's callback.  Events are edge-triggered: reported once, when they happen.  A level-triggered
- * event would wake the loop's thread and the caller that polls again and again until a callback has read the source.
- * With level-triggered events an eventfd would also have to be read to reset it; as they are edge-triggered, the
- * group's eventfds are written and never read.  Output is watched only while a socket is full, since a unix socket
- * would otherwise wake a thread each time its peer reads.
+ * dispatch lock, if it is free.  If the lock is taken, the thread returns, since the holder also runs the sources that
+ * others push.  So no thread that polls waits for a callback on another thread; only ticks wait for the lock.  A
+ * callback must return soon, since all sources of its loop wait for it: work that may take long goes to a pool
+ * (exec/executors/start.h).
  *
- * How a caller wakes.  If another thread sets the sync_event of the caller that polls, it writes to the wakeup fd, an
- * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.
+ * Edge-triggered events are reported once, when they happen.  A level-triggered event would wake the loop's thread and
+ * the caller that polls again and again until a callback has read the source.  The group's eventfds are written and
+ * never read: each write is an event of its own (epoll(7)).  Output is watched only while a socket is full, since a
+ * unix socket would otherwise wake a thread each time its peer reads.
+ *
+ * How a caller wakes.  A caller that polls watches its sync_event (weft__sync_event_watch).  The thread that sets a
+ * watched event is told so, and calls weft__loop_wake_poller, which writes to the wakeup fd, an eventfd in the inner
+ * epoll.  If the loop's thread reads that event first, it writes again.
  *
  * How many loops.  A process that waits for responses has all its sources in the primary loop.  One that only serves
  * spreads its connections over several: one loop per SOURCES_PER_LOOP connections, at most LOOPS_MAX and one per
- * processor.  Should it ever wait for a response, each connection migrates to the primary loop with its next event.
+ * processor.  If it ever waits for a response, each connection migrates to the primary loop with its next event and
+ * stays there: a process that has waited once is a worker or a master, and will wait in every step.  A connection
+ * without another event stays on its secondary loop, whose thread goes on polling.
  *
- * Locks, per group: the dispatch lock of each loop (rank 0 in docs/threads.md; taken by trylock, except for ticks and
- * for removing a source), `lock` over the number of loops, `tick_lock` over the tickers.  There is no static state:
- * everything is in the group. */
+ * Locks, per group: the dispatch lock of each loop (order 0 in docs/threads.md; taken by trylock, except for ticks and
+ * for weft__loop_remove_and_close), `lock` over the number of loops, `tick_lock` over the tickers.  There is no static
+ * state: everything is in the group.  A forked child has none of the threads and must not use the group
+ * (net/process.h). */
 #include "net/fast/loop.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -51,8 +63,14 @@
 #define KEY_WAKEUP UINT64_MAX
 #define KEY_TICK (UINT64_MAX - 1)
 
-enum { LOOPS_MAX = 3, SOURCES_PER_LOOP = 4 /* another loop is started when every loop has this many */ };
-enum { YIELD_MAX_US = 500, NO_YIELD_MS = 50 };
+enum {
+  LOOPS_MAX = 3,        /* with more, the threads of loops take processors from those that run ops */
+  SOURCES_PER_LOOP = 4, /* Another loop is started when every loop has this many.  With more, sources wait longer for
+                         * each other's callbacks; with fewer, threads are started for work that one thread can do. */
+  YIELD_MAX_US = 500,   /* A peer answers sooner; a longer yield means that another process kept the processor. */
+  NO_YIELD_MS = 50,     /* The time without yields after that.  If it is longer, peers on this processor run later;
+                         * if it is shorter, the other process gets the processor more often. */
+};
 
 typedef struct loop {
   loop_group *group;
@@ -71,11 +89,12 @@ struct loop_group {
   loop loops[LOOPS_MAX]; /* n_loop of them run; the first is the primary one */
 
   int outer_epoll_fd;            /* the primary thread's: watches the inner epoll and tick_fd */
-  _Atomic(pthread_t) poller;     /* the caller that polls; 0: none */
+  _Atomic(pthread_t) poller;     /* the caller that polls; 0, which is no thread on Linux: none */
   atomic_bool caller_has_polled; /* since the group was created */
 
   int tick_fd;               /* wakes the primary thread; in both epolls, since it may wait on either */
-  atomic_bool tick_often;    /* true: tick every LOOP_TICK_MS; false: every LOOP_IDLE_MS */
+  atomic_bool tick_often;    /* true: tick every LOOP_TICK_MS; false: every LOOP_SLOW_TICK_MS */
+  _Atomic int64_t ticked_ns; /* when the tickers were called last; written with the primary loop's dispatch lock */
   pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
   ticker *ticking;
   ticker tickers; /* the head of a ring */
@@ -84,8 +103,8 @@ struct loop_group {
 
 static loop *primary_loop(loop_group *g) { return &g->loops[0]; }
 
-static bool is_poller(loop_group *g) { return pthread_equal(atomic_load(&g->poller), pthread_self()); }
-static bool has_poller(loop_group *g) { return atomic_load(&g->poller) != 0; }
+static bool thread_is_poller(loop_group *g) { return pthread_equal(atomic_load(&g->poller), pthread_self()); }
+static bool caller_polls(loop_group *g) { return atomic_load(&g->poller) != 0; }
 
 static void loop_wake(const loop *l) {
   uint64_t one = 1;
@@ -96,7 +115,7 @@ static void loop_wake(const loop *l) {
 
 typedef enum poll_result { POLL_NOTHING, POLL_EVENTS, POLL_WAKEUP } poll_result;
 
-/* Waits for events and pushes the ready sources into the queue.  A signal counts as nothing. */
+/* Waits for events and pushes the ready sources into the queue.  A signal ends the wait early and counts as nothing. */
 static poll_result loop_poll(loop *l, int wait_ms) {
   enum { BATCH = 64 };
   struct epoll_event events[BATCH];
@@ -113,12 +132,12 @@ static poll_result loop_poll(loop *l, int wait_ms) {
 
 /* A loop's thread read a wakeup that was meant for the caller that polls: the caller is woken again. */
 static void loop_forward_wakeup(loop_group *g, poll_result result) {
-  if (result == POLL_WAKEUP && has_poller(g) && !is_poller(g)) loop_wake(primary_loop(g));
+  if (result == POLL_WAKEUP && caller_polls(g) && !thread_is_poller(g)) loop_wake(primary_loop(g));
 }
 
-/* Yields the processor between two callbacks, so that a peer on it that was just answered runs, and sends its next
- * request while its memory is in the caches.  If another process takes the processor and keeps it, this stops for a
- * while. */
+/* Yields the processor between two callbacks.  A peer on this processor that was just answered may then run and send
+ * its next request while the caches still hold its data.  If another process takes the processor and keeps it, this
+ * function does nothing for NO_YIELD_MS. */
 static void loop_yield(loop *l) {
   WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock));
   int64_t before = weft__clock_now_ns();
@@ -128,23 +147,60 @@ static void loop_yield(loop *l) {
   if (now - before > YIELD_MAX_US * NS_PER_US) l->no_yield_until_ns = now + NO_YIELD_MS * NS_PER_MS;
 }
 
-/* Runs callbacks until the queue is empty, with the dispatch lock held.  Between two of them it polls, unless another
- * thread is the poller.  Returns true, perhaps with sources left, as soon as the sync_event (or NULL) is set. */
+static int tick_period_ms(const loop_group *g) {
+  return atomic_load(&g->tick_often) ? LOOP_TICK_MS : LOOP_SLOW_TICK_MS;
+}
+
+static bool primary_tick_is_due(const loop_group *g, int64_t now) {
+  return now - atomic_load(&g->ticked_ns) >= tick_period_ms(g) * NS_PER_MS;
+}
+
+/* Calls the tickers if their time has come.  The caller holds the dispatch lock of the primary loop, and has no source
+ * in hand: a tick may remove any. */
+static void primary_tick_locked(loop_group *g, int64_t now) {
+  WEFT_ASSERT(weft__lock_is_held(&primary_loop(g)->dispatch_lock));
+  if (!primary_tick_is_due(g, now)) return;
+  bool soon = false;
+  atomic_store(&g->ticked_ns, now);
+  atomic_store(&g->tick_often, false);
+  pthread_mutex_lock(&g->tick_lock);
+  for (ticker *t = g->tickers.next; t != &g->tickers; t = t->next) {
+    g->ticking = t; /* weft__loop_remove_ticker waits for it, so t->next stays valid */
+    pthread_mutex_unlock(&g->tick_lock);
+    soon |= t->tick(t, now);
+    pthread_mutex_lock(&g->tick_lock);
+    g->ticking = NULL;
+    pthread_cond_broadcast(&g->tick_ended);
+  }
+  pthread_mutex_unlock(&g->tick_lock);
+  if (soon) atomic_store(&g->tick_often, true);
+}
+
+/* Runs callbacks, and ticks that are due, until the queue is empty, with the dispatch lock held.  Between two callbacks
+ * it polls, unless another thread is the poller.  So under load the queue may never be empty; then this thread goes on,
+ * and no other thread needs the lock.  While a caller polls the primary loop, the threads of secondary loops skip this
+ * poll, too.  This does no harm, since they poll as soon as their queues are empty.  Returns true, perhaps with sources
+ * left, as soon as `until` is set (NULL: never). */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {
-  WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock) && (!until || is_poller(l->group)));
+  WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock) && (!until || thread_is_poller(l->group)));
   uint32_t events;
-  for (source *s; (s = weft__ready_queue_pop(&l->ready, weft__clock_now_ns(), &events));) {
+  int64_t now = weft__clock_now_ns();
+  for (source *s; (s = weft__ready_queue_pop(&l->ready, now, &events)); now = weft__clock_now_ns()) {
     s->on_ready(s, events);
     if (until && weft__sync_event_watch(until, true)) return true;
+    if (l == primary_loop(l->group)) primary_tick_locked(l->group, now);
     if (!weft__ready_queue_has_ready(&l->ready)) continue;
     loop_yield(l);
-    if (until || !has_poller(l->group)) /* until is set on the poller only */
+    if (until || !caller_polls(l->group)) /* until is not NULL on the poller only */
       loop_forward_wakeup(l->group, loop_poll(l, 0));
   }
   return false;
 }
 
-/* Dispatches if no other thread does.  A caller whose sync_event is set leaves the rest to the loop's thread. */
+/* Dispatches if no other thread does.  No source is lost: the holder of the lock checks the queue again after it
+ * unlocks, and a thread pushes before it tries the lock.  A caller whose sync_event is set does not run the sources
+ * that are left.  It writes to the wakeup fd, and the thread that this wakes runs them: the loop's own, or the next
+ * caller. */
 static void loop_dispatch(loop *l, sync_event *until) {
   bool caller_is_done = false;
   while (!caller_is_done && weft__ready_queue_has_ready(&l->ready) && pthread_mutex_trylock(&l->dispatch_lock) == 0) {
@@ -162,7 +218,9 @@ static poll_result loop_poll_and_dispatch(loop *l, int wait_ms, sync_event *unti
 
 /* ---- the threads ---- */
 
-/* Arms the outer epoll's watch of the inner one for one report, or disarms it. */
+/* Arms the outer epoll's watch of the inner one for one report, or disarms it.  Arming looks at the inner epoll as it
+ * is now, so events that came while it was disarmed are reported too.  It cannot fail: both descriptors stay open as
+ * long as the group. */
 static void primary_watch_inner(loop_group *g, bool on) {
   struct epoll_event e = {.events = on ? EPOLLIN | EPOLLONESHOT : 0};
   epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_MOD, primary_loop(g)->epoll_fd, &e);
@@ -174,40 +232,23 @@ static poll_result primary_poll(loop_group *g, int wait_ms) {
   if (!atomic_load(&g->caller_has_polled)) return loop_poll_and_dispatch(primary_loop(g), wait_ms, NULL);
   if (epoll_wait(g->outer_epoll_fd, &e, 1, wait_ms) <= 0 || e.data.u64 == KEY_TICK) return POLL_NOTHING;
   poll_result result = loop_poll_and_dispatch(primary_loop(g), 0, NULL);
-  if (!has_poller(g)) primary_watch_inner(g, true); /* else the caller arms it when it stops polling */
+  if (!caller_polls(g)) primary_watch_inner(g, true); /* else the caller arms it when it stops polling */
   return result;
 }
 
-static void primary_tick(loop_group *g, int64_t now) {
-  bool soon = false;
-  atomic_store(&g->tick_often, false);
+/* Ticks while no callback runs.  It waits for the dispatch lock; a thread that holds it for long ticks itself. */
+static void primary_tick(loop_group *g) {
+  if (!primary_tick_is_due(g, weft__clock_now_ns())) return;
   pthread_mutex_lock(&primary_loop(g)->dispatch_lock);
-  pthread_mutex_lock(&g->tick_lock);
-  for (ticker *t = g->tickers.next; t != &g->tickers; t = t->next) {
-    g->ticking = t; /* weft__loop_remove_ticker waits for it, so t->next stays valid */
-    pthread_mutex_unlock(&g->tick_lock);
-    soon |= t->tick(t, now);
-    pthread_mutex_lock(&g->tick_lock);
-    g->ticking = NULL;
-    pthread_cond_broadcast(&g->tick_ended);
-  }
-  pthread_mutex_unlock(&g->tick_lock);
+  primary_tick_locked(g, weft__clock_now_ns());
   pthread_mutex_unlock(&primary_loop(g)->dispatch_lock);
-  if (soon) atomic_store(&g->tick_often, true);
   loop_dispatch(primary_loop(g), NULL); /* what was pushed while the lock was held */
 }
 
-static int tick_period_ms(loop_group *g) { return atomic_load(&g->tick_often) ? LOOP_TICK_MS : LOOP_IDLE_MS; }
-
 static void *primary_thread(void *arg) {
   loop_group *g = ((loop *)arg)->group;
-  int64_t ticked_ns = 0;
   while (!atomic_load(&g->stopping)) {
-    int64_t now = weft__clock_now_ns();
-    if (now - ticked_ns >= tick_period_ms(g) * NS_PER_MS) {
-      ticked_ns = now;
-      primary_tick(g, now);
-    }
+    primary_tick(g);
     loop_forward_wakeup(g, primary_poll(g, tick_period_ms(g)));
   }
   return NULL;
@@ -255,24 +296,26 @@ static void loop_stop(loop *l) {
   close(l->epoll_fd);
 }
 
-/* Connects the outer epoll, the inner one and tick_fd.  Fails if one of them could not be opened. */
-static weft_err primary_connect_epolls(loop_group *g) {
-  int inner_fd = primary_loop(g)->epoll_fd;
+/* Opens the outer epoll, the inner one and tick_fd, and connects them.  On failure the caller closes those that are not
+ * -1. */
+static weft_err primary_open_epolls(loop_group *g) {
+  int *inner_fd = &primary_loop(g)->epoll_fd;
   struct epoll_event inner = {.events = EPOLLIN | EPOLLONESHOT};
   struct epoll_event tick = {.events = EPOLLIN | EPOLLET, .data.u64 = KEY_TICK};
-  if (epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_ADD, inner_fd, &inner) == 0 &&
+  g->outer_epoll_fd = *inner_fd = g->tick_fd = -1;
+  if ((g->outer_epoll_fd = epoll_create1(EPOLL_CLOEXEC)) >= 0 && (*inner_fd = epoll_create1(EPOLL_CLOEXEC)) >= 0 &&
+      (g->tick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0 &&
+      epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_ADD, *inner_fd, &inner) == 0 &&
       epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_ADD, g->tick_fd, &tick) == 0 &&
-      epoll_ctl(inner_fd, EPOLL_CTL_ADD, g->tick_fd, &tick) == 0)
+      epoll_ctl(*inner_fd, EPOLL_CTL_ADD, g->tick_fd, &tick) == 0)
     return WEFT_OK;
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot open the epolls of the event loop: %s", strerror(errno));
 }
 
 static weft_err primary_start(loop_group *g) {
   loop *l = primary_loop(g);
-  g->outer_epoll_fd = epoll_create1(EPOLL_CLOEXEC), l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-  g->tick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   g->n_loop = 1;
-  weft_err err = primary_connect_epolls(g);
+  weft_err err = primary_open_epolls(g);
   if (!err) err = loop_start(l, g, primary_thread);
   if (!err) return WEFT_OK;
   const int opened[] = {g->outer_epoll_fd, l->epoll_fd, g->tick_fd};
@@ -318,7 +361,7 @@ weft_err weft__loop_group_create(loop_group **out) {
 }
 
 void weft__loop_group_destroy(loop_group *g) {
-  WEFT_ASSERT(!has_poller(g) && g->tickers.next == &g->tickers);
+  WEFT_ASSERT(!caller_polls(g) && g->tickers.next == &g->tickers);
   atomic_store(&g->stopping, true);
   for (int i = g->n_loop - 1; i >= 0; i--) loop_stop(&g->loops[i]);
   close(g->outer_epoll_fd);
@@ -348,7 +391,8 @@ static weft_err loop_register(loop *l, source *s, bool output) {
 
 weft_err weft__loop_add(loop_group *g, source *s) { return loop_register(primary_loop(g), s, false); }
 
-/* The loop with the fewest sources; a new one, if all have SOURCES_PER_LOOP and there is a processor for it. */
+/* Returns the loop with the fewest sources; a new one, if all have SOURCES_PER_LOOP and there is a processor for it.
+ * If it cannot be started, the loops that run serve the source: that is slower, not an error. */
 static loop *least_busy_loop(loop_group *g) {
   int at_most = weft__pool_processors() < LOOPS_MAX ? weft__pool_processors() : LOOPS_MAX;
   pthread_mutex_lock(&g->lock);
@@ -381,7 +425,7 @@ void weft__loop_rearm(source *s, bool output) {
   if (s->loop) epoll_ctl(s->loop->epoll_fd, EPOLL_CTL_MOD, s->fd, &e);
 }
 
-void weft__loop_rearm_last(source *s, bool output) {
+void weft__loop_rearm_deferred(source *s, bool output) {
   if (s->loop) weft__ready_queue_defer(&s->loop->ready, s);
   weft__loop_rearm(s, output);
 }
@@ -402,13 +446,17 @@ void weft__loop_remove_and_close(loop_group *g, source *s) {
   pthread_mutex_lock(&primary_loop(g)->dispatch_lock);
   weft__loop_remove(s);
   pthread_mutex_unlock(&primary_loop(g)->dispatch_lock);
-  loop_wake(primary_loop(g)); /* a thread that found the lock taken left the sources it had pushed to this one */
+  /* A thread that found the lock taken left the sources that it had pushed to the holder.  This function runs no
+   * callbacks, so it wakes a thread that does. */
+  loop_wake(primary_loop(g));
   close(s->fd);
   s->fd = -1;
 }
 
 /* ---- callers that wait ---- */
 
+/* A signal ends a poll with nothing, so this returns and the caller sees an interrupt.  Callers ask for
+ * WEFT_WAIT_SLICE_MS (50 ms) at a time anyway. */
 bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_set) {
   int64_t deadline = weft__clock_now_ns() + for_ns, remaining_ns = for_ns;
   pthread_t none = 0;
@@ -422,14 +470,14 @@ bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, boo
     remaining_ns = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();
   }
   *is_set = weft__sync_event_watch(until, false);
-  WEFT_ASSERT(is_poller(g));
+  WEFT_ASSERT(thread_is_poller(g));
   atomic_store(&g->poller, 0);
   primary_watch_inner(g, true);
   return true;
 }
 
 void weft__loop_wake_poller(loop_group *g) {
-  if (!is_poller(g)) loop_wake(primary_loop(g));
+  if (!thread_is_poller(g)) loop_wake(primary_loop(g));
 }
 
 /* ---- tickers ---- */

@@ -1,8 +1,11 @@
 /* loop.h - event loops for the sockets of the fast transport.
  *
- * A loop has an epoll, a thread and a queue of ready sources.  Callbacks of a loop (on_ready, tick) run one at a time,
- * on the thread that holds its dispatch lock: the loop's own thread, or a caller that waits for a response and polls in
- * the meantime.  A caller that reads its own response saves a switch between two threads.
+ * A loop has an epoll (the primary loop has two), a thread and a queue of ready sources.  Its callbacks (on_ready,
+ * tick) run one at a time, on the thread that holds its dispatch lock: the loop's own thread, or a caller that polls
+ * while it waits for a response.  A caller that reads its own response saves a switch between two threads.
+ *
+ * A loop runs the source that became ready last first (net/fast/ready_queue.h says why).  So callbacks of different
+ * sources have no fixed order.
  *
  * A loop group is the set of loops of the process: the primary loop, which callers may poll, and secondary loops
  * beside it where many connections are served.  net/transport.c holds the only group and passes it to the clients and
@@ -19,53 +22,68 @@ typedef struct loop_group loop_group;
 
 /* Starts the primary loop.  RESOURCE_EXHAUSTED: no descriptor or thread is left. */
 weft_err weft__loop_group_create(loop_group **out);
-/* Stops the threads and frees the group.  Nobody uses it any more.  Not in a callback. */
+/* Stops the threads and frees the group.  The caller must have removed all sources and tickers, and no thread may poll
+ * any more.  Not in a callback. */
 void weft__loop_group_destroy(loop_group *g);
 
-/* ---- sources: the struct stays its owner's, and must live until it was removed ---- */
+/* ---- sources: the caller owns the struct, which must live until it is removed ---- */
 
 /* Registers a source with the primary loop, for input.  Events are edge-triggered: on_ready reads all there is, or
- * rearms.  RESOURCE_EXHAUSTED: epoll has no room. */
+ * rearms.  on_ready may run on another thread, and may even remove and free the source, before this returns.  Returns
+ * RESOURCE_EXHAUSTED if epoll has no room. */
 weft_err weft__loop_add(loop_group *g, source *s);
-/* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy. */
+/* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy.  Here, too,
+ * on_ready may run, and may free the source, before this returns. */
 weft_err weft__loop_add_balanced(loop_group *g, source *s);
-/* Called in on_ready of a source that was added balanced.  Returns true if the source is on a secondary loop and a caller
- * has polled: callers poll only the primary loop, so the source must move there.  Then the owner calls
- * weft__loop_migrate and returns, and the primary loop calls on_ready again.  The owner must hold the lock
- * under which it calls weft__loop_rearm: a rearm on another thread would otherwise reach the loop that the source has
- * left. */
+/* Returns true if the source must move to the primary loop: it is on a secondary one, and a caller has polled, which
+ * only the primary loop allows.  Only for sources of weft__loop_add_balanced, in on_ready. */
 bool weft__loop_must_migrate(const source *s);
+/* Moves a source to the primary loop, which calls on_ready again; the callback that calls this then returns.  The owner
+ * holds the lock under which it also calls weft__loop_rearm, so that no rearm reaches the former loop.  on_ready may
+ * run, and may free the source, before this returns: an owner that uses the source afterwards holds a reference.
+ * Returns RESOURCE_EXHAUSTED if epoll has no room; the source is then on no loop, and the owner closes it. */
 weft_err weft__loop_migrate(source *s, bool output);
-/* Makes epoll report the source again: at once if it has input, and, with `output`, when it can be written. */
+/* Makes epoll report the source again: at once if it has input, and, with `output`, when it can be written.  It cannot
+ * fail: the descriptor is open and registered, and a change of the events allocates nothing.  A source that was removed
+ * is left alone.  If another thread may remove or migrate the source, the owner has a lock that guards both, and holds
+ * it here. */
 void weft__loop_rearm(source *s, bool output);
-void weft__loop_rearm_last(source *s, bool output); /* the same, behind all other ready sources */
-void weft__loop_remove(source *s);                  /* in a callback of its loop, or before its first callback */
-/* Removes a source of the primary loop, waits for its callback and closes its descriptor.  fd -1: does nothing.  Not
- * in a callback. */
+/* The same, but on_ready runs only after the callbacks of all other ready sources. */
+void weft__loop_rearm_deferred(source *s, bool output);
+/* Removes a source, so that no callback of it begins any more.  It may be called in a callback of the source's loop.
+ * Elsewhere a callback of the source might be running, so there it may be called only if the source cannot have had an
+ * event, for example because its socket is not connected; otherwise weft__loop_remove_and_close waits for the callback.
+ */
+void weft__loop_remove(source *s);
+/* Removes a source that was added by weft__loop_add, waits for its callback and closes its descriptor; does nothing if
+ * fd is -1.  Only for sources of the primary loop, since it takes that loop's dispatch lock to wait.  Not in a
+ * callback. */
 void weft__loop_remove_and_close(loop_group *g, source *s);
 
 /* ---- callers that wait ---- */
 
 /* Polls on the calling thread and runs callbacks, until the sync_event is set or the time is up; *is_set says which.
- * It may return early, for example after LOOP_TICK_MS without an event, so callers call it in a loop.  Returns false
- * at once, with *is_set unchanged, if another caller polls.  Not in a callback. */
+ * It may return early, for example after LOOP_TICK_MS without an event or after a signal, so callers call it in a loop.
+ * Returns false at once, with *is_set unchanged, if another caller polls.  Not in a callback. */
 bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_set);
-/* Wakes the caller that polls, so that it looks at its sync_event.  Does nothing on the thread that polls.  If
- * no caller polls, it wakes the loop's thread, which finds nothing to do. */
+/* Wakes the caller that polls, so that it checks its sync_event; called by the thread that set a watched event
+ * (weft__sync_event_set).  It takes no lock, so any may be held.  It does nothing on the thread that polls.  If no
+ * caller polls any more, the loop's thread wakes once and finds nothing to do. */
 void weft__loop_wake_poller(loop_group *g);
 
 /* ---- tickers ---- */
 
-enum { LOOP_TICK_MS = 50, LOOP_IDLE_MS = 1000 };
+enum { LOOP_TICK_MS = 50, LOOP_SLOW_TICK_MS = 1000 };
 
 /* tick is called in a callback of the primary loop: every LOOP_TICK_MS as long as a ticker returned true the last time,
- * else every LOOP_IDLE_MS. */
+ * else every LOOP_SLOW_TICK_MS.  It may take locks that no thread holds while it adds or removes a ticker. */
 typedef struct ticker {
   bool (*tick)(struct ticker *t, int64_t now_ns);
   struct ticker *next, *prev;
 } ticker;
 void weft__loop_add_ticker(loop_group *g, ticker *t);
-/* Once it returns, tick does not run and will not.  Not from a tick; a ticker that was never added is fine. */
+/* Removes a ticker, and waits if its tick is running.  After it returns, the tick never runs again.  The caller holds
+ * no lock that the tick takes.  Not in a tick.  It does nothing for a ticker that was never added. */
 void weft__loop_remove_ticker(loop_group *g, ticker *t);
 void weft__loop_tick_soon(loop_group *g); /* ticks every LOOP_TICK_MS from now on, until all tickers return false */
 

@@ -269,7 +269,7 @@ static void listen_socket_on_ready(source *s, uint32_t events) {
     if (fd >= 0) listener_add_conn(((listen_socket *)s)->listener, fd);
   if (errno == EAGAIN || errno == EWOULDBLOCK) return;
   if (errno == EBUSY) { /* more connections may wait, which epoll does not report again */
-    weft__loop_rearm_last(s, false);
+    weft__loop_rearm_deferred(s, false);
     return;
   }
   ((listen_socket *)s)->retry_accept = true;

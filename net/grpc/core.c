@@ -16,6 +16,7 @@
 #include "base/memory_limit.h"
 #include "base/metrics.h"
 #include "net/grpc/inflate.h"
+#include "net/process.h"
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/log.h>
 #include <limits.h>
@@ -68,7 +69,8 @@ static void *core_poll_thread(void *queue) {
  * thread polls until the callback returns.  While there are no callbacks it sleeps, so that an idle process stays
  * idle ---- */
 
-/* How long the backup poller waits, in ms, if the phase was `seen` and is `now`; -1: until a callback begins. */
+/* Returns how long the backup poller waits, in ms, if the phase was `seen` and is `now`; -1: until a callback begins.
+ */
 static int64_t core_backup_interval(unsigned seen, unsigned now) {
   if (now != seen || (now & 1)) return CALLBACK_SLOW_MS;
   atomic_store(&core.backup_sleeps, true);
@@ -175,7 +177,7 @@ static weft_err core_start(void) {
   gpr_set_log_function(core_log);
   gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
   grpc_init();
-  core.pid = getpid();
+  core.pid = weft__process_id();
   core.queue = grpc_completion_queue_create_for_next(NULL);
   core.stopping = false;
   int failed = pthread_create(&core.thread, NULL, core_poll_thread, core.queue);
@@ -189,11 +191,11 @@ weft_err weft__core_retain(grpc_completion_queue **out) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&core_lock);
   if (core.users == 0) err = core_start();
-  if (core.pid != getpid())
+  if (core.pid != weft__process_id())
     err = weft__fail(WEFT_FAILED_PRECONDITION,
                      "The network was started in process %d, before this process (%d) was "
                      "forked from it; start it after forking",
-                     (int)core.pid, (int)getpid());
+                     (int)core.pid, weft__process_id());
   if (err == WEFT_OK) core.users++;
   *out = err == WEFT_OK ? core.queue : NULL;
   pthread_mutex_unlock(&core_lock);

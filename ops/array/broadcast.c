@@ -25,7 +25,7 @@ static weft_err gradient_args_infer(infer *s) {
 }
 
 /* Reads the two shapes a and b and computes *both, the shape that they broadcast to. */
-static weft_err read_args(kernel *k, shape *a, shape *b, shape *both) {
+static weft_err broadcast_read_args(kernel *k, shape *a, shape *b, shape *both) {
   WEFT_TRY(weft__kernel_vector(k, 0, "In[0]"));
   WEFT_TRY(weft__kernel_vector(k, 1, "In[1]"));
   WEFT_TRY(weft__kernel_ints(k, 0, "s0", a->dim, &a->rank));
@@ -50,7 +50,7 @@ static weft_err put_ints(kernel *k, int i, const int64_t *v, int n) {
 
 static weft_err args_cpu(kernel *k) {
   shape a, b, both;
-  WEFT_TRY(read_args(k, &a, &b, &both));
+  WEFT_TRY(broadcast_read_args(k, &a, &b, &both));
   return put_ints(k, 0, both.dim, both.rank);
 }
 
@@ -65,7 +65,7 @@ static weft_err gradient_args_cpu(kernel *k) {
   shape a, b, both;
   int64_t axes[2][WEFT_MAX_RANK];
   int n[2] = {0, 0};
-  WEFT_TRY(read_args(k, &a, &b, &both));
+  WEFT_TRY(broadcast_read_args(k, &a, &b, &both));
   for (int d = 0; d < both.rank && !weft__shape_equal(&a, &b); d++) {
     int64_t da = broadcast_padded(&a, both.rank, d), db = broadcast_padded(&b, both.rank, d);
     if (da == 1) axes[0][n[0]++] = d;
@@ -178,7 +178,7 @@ static const fusion repeats = {ROLE_REPEAT};
 OPS(broadcast) = {
     {"BroadcastTo(input:T, shape:Tidx) -> (output:T) | T:type Tidx:type{int32,int64}=int32",
      "The input, repeated to fill a shape.", .infer = to_infer, .cpu = to_cpu, .grad = to_grad, .cases = to_cases,
-     .amp = AMP_CLEAR, .fusion = &repeats},
+     .amp = AMP_CLEAR, .fusion = &repeats, .narrow = NARROW_FLOAT8},
     {"BroadcastArgs(s0:T, s1:T) -> (r0:T) | T:type{int32,int64}=int32", "The shape that two shapes broadcast to.",
      .infer = args_infer, .cpu = args_cpu, .cases = args_cases, .anywhere = "*"},
     {"BroadcastGradientArgs(s0:T, s1:T) -> (r0:T, r1:T) | T:type{int32,int64}=int32",

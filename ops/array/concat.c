@@ -476,10 +476,11 @@ static const fusion joins = {.joins = concat_joins};
 OPS(concat) = {
     {"ConcatV2(values:N*T, axis:Tidx) -> (output:T) | N:int>=2 T:type Tidx:type{int32,int64}=int32",
      "Joins tensors along an axis.", .known = weft__known_concat, .infer = concat_v2_infer, .cpu = concat_v2_cpu,
-     .grad = concat_v2_grad, .flags = OP_TAKES_SLICES, .fusion = &joins, .cases = concat_v2_cases, .amp = AMP_CLEAR},
+     .grad = concat_v2_grad, .flags = OP_TAKES_SLICES, .fusion = &joins, .cases = concat_v2_cases, .amp = AMP_CLEAR,
+     .narrow = NARROW_FLOAT8},
     {"Concat(concat_dim:int32, values:N*T) -> (output:T) | N:int>=2 T:type", "Joins tensors along an axis.",
      .infer = concat_infer, .cpu = concat_cpu, .grad = concat_grad, .flags = OP_TAKES_SLICES, .cases = concat_cases,
-     .amp = AMP_CLEAR},
+     .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {"QuantizedConcat(concat_dim:int32, values:N*T, input_mins:N*float, input_maxes:N*float) -> (output:T, "
      "output_min:float, output_max:float) | N:int>=2 T:type",
      "Joins quantized tensors along an axis, in a range that has all of theirs.", .infer = quantized_concat_infer,
@@ -490,6 +491,6 @@ OPS(concat) = {
      .cases = offset_cases, .anywhere = "*"},
     {"Pack(values:N*T) -> (output:T) | N:int>=1 T:type axis:int=0", "Stacks tensors of one shape along a new axis.",
      .known = weft__known_pack, .infer = pack_infer, .cpu = pack_cpu, .grad = pack_grad, .cases = pack_cases,
-     .amp = AMP_CLEAR},
+     .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {0},
 };

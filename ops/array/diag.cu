@@ -43,8 +43,8 @@ template <class T> __global__ void to_stored_kernel(T *z, const T *x, const T *p
 
 /* ---- reading bands, as diag.c does ---- */
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t band_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t band_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static void read_align(const kernel *k, band *b) {
   const bool given = weft__gpu->attr_is(k, "align", "RIGHT_LEFT") || weft__gpu->attr_is(k, "align", "RIGHT_RIGHT") ||
@@ -72,7 +72,7 @@ static weft_err band_inside(kernel *k, bool given, int arg, band *b) {
   for (const int64_t d : {b->low, b->high})
     if (d != 0 && (d <= -b->rows || d >= b->cols))
       return gpu_fail(k, WEFT_INVALID_ARGUMENT, "diag_index %lld is out of bound", (long long)d);
-  b->length = least(b->rows + least(b->high, 0), b->cols - most(b->low, 0));
+  b->length = band_min(b->rows + band_min(b->high, 0), b->cols - band_max(b->low, 0));
   read_align(k, b);
   return WEFT_OK;
 }
@@ -80,8 +80,8 @@ static weft_err band_inside(kernel *k, bool given, int arg, band *b) {
 /* Computes the size of the matrix whose diagonals have b->length elements; rows or cols of -1 means: as small as
  * possible. */
 static weft_err band_around(kernel *k, int64_t rows, int64_t cols, band *b) {
-  const int64_t min_rows = b->length - least(b->high, 0), min_cols = b->length + most(b->low, 0);
-  if (rows == -1 && cols == -1) rows = cols = most(min_rows, min_cols);
+  const int64_t min_rows = b->length - band_min(b->high, 0), min_cols = b->length + band_max(b->low, 0);
+  if (rows == -1 && cols == -1) rows = cols = band_max(min_rows, min_cols);
   b->rows = rows == -1 ? min_rows : rows;
   b->cols = cols == -1 ? min_cols : cols;
   if (b->rows >= min_rows && b->cols >= min_cols && (b->rows == min_rows || b->cols == min_cols)) return WEFT_OK;
@@ -139,7 +139,7 @@ static weft_err set_gpu(kernel *k) {
   band b = {};
   WEFT_TRY(band_inside(k, gpu_n_in(k) >= 3, 2, &b));
   if (!gpu_same_shape(stored.shape, stored_shape(b, x.shape)))
-    return gpu_fail(k, WEFT_INVALID_ARGUMENT, "the diagonal has not the shape of the band");
+    return gpu_fail(k, WEFT_INVALID_ARGUMENT, "the shape of the diagonal does not match the band of the matrix");
   WEFT_TRY(gpu_out_over(k, 0, 0, x.shape, &z));
   return to_matrix(k, z, stored, x.data, nullptr, b);
 }

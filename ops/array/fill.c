@@ -143,7 +143,7 @@ static const op_case ones_like_cases[] = {
 OPS(fill) = {
     {"Fill(dims:index_type, value:T) -> (output:T) | T:type index_type:type{int32,int64}=int32",
      "A tensor of the given shape, every element the same.", .infer = fill_infer, .cpu = fill_cpu, .grad = fill_grad,
-     .cases = fill_cases, .amp = AMP_CLEAR},
+     .cases = fill_cases, .amp = AMP_CLEAR, .narrow = NARROW_INT4},
     {"ZerosLike(x:T) -> (y:T) | T:type", "Zeros of the input's shape and type.", .kind = KIND_ZEROS,
      .infer = weft__infer_same, .cpu = zeros_like_cpu, .no_grad = true, .cases = zeros_like_cases, .amp = AMP_CLEAR},
     {"OnesLike(x:T) -> (y:T) | "

@@ -25,15 +25,6 @@ typedef struct row_work {
   int64_t depth, dims[WEFT_MAX_RANK]; /* gather_nd: numbers in one row of indices */
 } row_work;
 
-static inline void copy_bytes(char *d, const char *s, size_t bytes) {
-  if (bytes == 4)
-    memcpy(d, s, 4);
-  else if (bytes == 8)
-    memcpy(d, s, 8);
-  else
-    memcpy(d, s, bytes);
-}
-
 /* Returns the source row of item i of a gather.  Items are numbered in the order (batch, outer, index). */
 static int64_t gather_source(const row_work *w, int64_t i) {
   int64_t j = i % w->n, o = i / w->n, batch = o / w->outer;
@@ -53,15 +44,51 @@ static void gather_range(void *arg, int64_t begin, int64_t end) {
     for (; i < stop; i++, at++) {
       if (i + PREFETCH_ROWS < stop)
         weft__prefetch(src + (size_t)weft__index_at(w->indices, at + PREFETCH_ROWS) * w->bytes, w->bytes);
-      copy_bytes(w->dst + (size_t)i * w->bytes, src + (size_t)weft__index_at(w->indices, at) * w->bytes, w->bytes);
+      weft__row_copy(w->dst + (size_t)i * w->bytes, src + (size_t)weft__index_at(w->indices, at) * w->bytes, w->bytes);
     }
   }
 }
 
+/* Rows of indices that are in range: their offsets are sums of products with the axes' strides. */
+#define DEFINE_ND_ROWS(T)                                                                                              \
+  static void nd_rows_##T(const row_work *w, int64_t begin, int64_t end) {                                             \
+    const T *index = TENSOR_DATA(w->indices, T) + begin * w->depth;                                                    \
+    for (int64_t i = begin; i < end; i++, index += w->depth) {                                                         \
+      int64_t at = 0;                                                                                                  \
+      for (int64_t d = 0; d < w->depth; d++) at = at * w->dims[d] + index[d];                                          \
+      weft__row_copy(w->dst + (size_t)i * w->bytes, w->src + (size_t)at * w->bytes, w->bytes);                         \
+    }                                                                                                                  \
+  }
+DEFINE_ND_ROWS(int16_t)
+DEFINE_ND_ROWS(int32_t)
+DEFINE_ND_ROWS(int64_t)
+
+/* Returns the first row of indices that is not in range, or the number of rows. */
+#define DEFINE_ND_BAD(T)                                                                                               \
+  static int64_t nd_bad_##T(const T *index, int64_t rows, int64_t depth, const int64_t *dims) {                        \
+    for (int64_t i = 0; i < rows; i++, index += depth)                                                                 \
+      for (int64_t d = 0; d < depth; d++)                                                                              \
+        if (index[d] < 0 || index[d] >= dims[d]) return i;                                                             \
+    return rows;                                                                                                       \
+  }
+DEFINE_ND_BAD(int16_t)
+DEFINE_ND_BAD(int32_t)
+DEFINE_ND_BAD(int64_t)
+
+static int64_t nd_first_bad(const weft_tensor *t, int64_t rows, int64_t depth, const int64_t *dims) {
+  if (t->dtype == WEFT_INT32) return nd_bad_int32_t(TENSOR_DATA(t, int32_t), rows, depth, dims);
+  if (t->dtype == WEFT_INT64) return nd_bad_int64_t(TENSOR_DATA(t, int64_t), rows, depth, dims);
+  return nd_bad_int16_t(TENSOR_DATA(t, int16_t), rows, depth, dims);
+}
+
 static void nd_range(void *arg, int64_t begin, int64_t end) {
   const row_work *w = arg;
-  for (int64_t i = begin; i < end; i++)
-    copy_bytes(w->dst + (size_t)i * w->bytes, w->src + (size_t)nd_source(w, i) * w->bytes, w->bytes);
+  if (w->indices->dtype == WEFT_INT32)
+    nd_rows_int32_t(w, begin, end);
+  else if (w->indices->dtype == WEFT_INT64)
+    nd_rows_int64_t(w, begin, end);
+  else
+    nd_rows_int16_t(w, begin, end);
 }
 
 /* Copies all rows; uses the step's threads if the element type is plain. */
@@ -131,7 +158,7 @@ static weft_err gather_v2_infer(infer *s) {
 }
 
 /* Checks that every index is in [0, dim). */
-static weft_err check_indices(kernel *k, const weft_tensor *t, int64_t dim) {
+static weft_err gather_check_indices(kernel *k, const weft_tensor *t, int64_t dim) {
   int64_t n = weft__tensor_count(t);
   for (int64_t i = 0; i < n; i++) {
     int64_t v = weft__index_at(t, i);
@@ -144,7 +171,8 @@ static weft_err check_indices(kernel *k, const weft_tensor *t, int64_t dim) {
   return WEFT_OK;
 }
 
-static weft_err gather_places(kernel *k, int64_t *axis, int64_t *batch) {
+/* Checks axis and batch_dims against the shapes, and makes both non-negative. */
+static weft_err gather_check_axes(kernel *k, int64_t *axis, int64_t *batch) {
   const shape *p = &k->in[0]->shape, *i = &k->in[1]->shape;
   if (p->rank < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least 1 dimensional");
   if (*axis < -p->rank || *axis >= p->rank)
@@ -169,10 +197,10 @@ static weft_err gather_places(kernel *k, int64_t *axis, int64_t *batch) {
 static weft_err gather_along(kernel *k, int64_t axis, int64_t batch) {
   const weft_tensor *p = k->in[0], *t = k->in[1];
   shape out;
-  WEFT_TRY(gather_places(k, &axis, &batch));
+  WEFT_TRY(gather_check_axes(k, &axis, &batch));
   if (!gather_shape(&out, &p->shape, &t->shape, weft__int_sat(axis), weft__int_sat(batch)))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the result would have more than %d axes", WEFT_MAX_RANK);
-  WEFT_TRY(check_indices(k, t, p->shape.dim[axis]));
+  WEFT_TRY(gather_check_indices(k, t, p->shape.dim[axis]));
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   if (weft__tensor_count(y) == 0) return WEFT_OK;
@@ -191,13 +219,13 @@ static weft_err gather_along(kernel *k, int64_t axis, int64_t batch) {
 
 static weft_err gather_cpu(kernel *k) { return gather_along(k, 0, 0); }
 
-/* Gathers from the variable's value in place of input 0.  If `joined` is set, it applies the deferred steps of these
- * rows first.  The caller holds the lock. */
-static weft_err gather_locked(kernel *k, deferred_updates *joined) {
+/* Gathers from the variable's value, which is input 0 now.  If `deferred` is not NULL, the deferred steps of these rows
+ * are applied first.  The caller holds the lock. */
+static weft_err gather_locked(kernel *k, deferred_updates *deferred) {
   const shape *p = &k->in[0]->shape;
-  if (joined && p->rank > 0) {
-    WEFT_TRY(check_indices(k, k->in[1], p->dim[0]));
-    weft__deferred_catch_up(joined, k->in[1], k->step->intra);
+  if (deferred && p->rank > 0) {
+    WEFT_TRY(gather_check_indices(k, k->in[1], p->dim[0]));
+    weft__deferred_catch_up(deferred, k->in[1], k->step->intra);
   }
   return gather_along(k, 0, 0);
 }
@@ -209,15 +237,15 @@ static weft_err gather_from_variable(kernel *k, int64_t axis, int64_t batch) {
   const weft_tensor *was = k->in[0];
   variable *v = k->ref[0];
   weft_tensor now = {0};
-  deferred_updates *joined = NULL;
+  deferred_updates *deferred = NULL;
   weft_err err;
-  weft__deferred_lock_rows(v, &joined);
-  const bool rows = joined && axis == 0 && batch == 0;
+  weft__deferred_lock_rows(v, &deferred);
+  const bool rows = deferred && axis == 0 && batch == 0;
   if (rows) {
     k->in[0] = &v->value;
-    err = gather_locked(k, joined);
+    err = gather_locked(k, deferred);
   }
-  weft__deferred_unlock_rows(v, joined);
+  weft__deferred_unlock_rows(v, deferred);
   if (!rows) {
     WEFT_TRY(weft__variable_read(v, &now));
     k->in[0] = &now;
@@ -250,7 +278,7 @@ static weft_err gather_v2_cpu(kernel *k) {
 static weft_out one_dim(weft_graph *g, int64_t v) { return weft__b_ints(g, &v, 1); }
 
 /* Returns v[begin:end] of a vector, where begin and end are int32 [1].  Without an end it returns v[begin:]. */
-static weft_out part_of(weft_graph *g, weft_out v, weft_out begin, weft_out end) {
+static weft_out gather_part_of(weft_graph *g, weft_out v, weft_out begin, weft_out end) {
   weft_out in[] = {v, begin, end.node < 0 ? one_dim(g, 0) : end, one_dim(g, 1)};
   attr mask = A_INT("end_mask", end.node < 0 ? 1 : 0);
   return weft__b_node(g, "StridedSlice", NULL, 4, in, 1, &mask);
@@ -261,7 +289,7 @@ static weft_err gather_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out shape_of = weft__b_shape(g, b->in[0]), flat = one_dim(g, -1);
   weft_out rows[] = {weft__b_reshape(g, weft__b_size(g, b->in[1]), one_dim(g, 1)),
-                     part_of(g, shape_of, one_dim(g, 1), WEFT_NONE)};
+                     gather_part_of(g, shape_of, one_dim(g, 1), WEFT_NONE)};
   weft_out to = weft__b_concat(g, 2, rows, weft__b_scalar(g, WEFT_INT32, 0));
   b->din[0].values = weft__b_reshape(g, b->dout[0], to);
   b->din[0].indices = weft__b_reshape(g, b->in[1], flat);
@@ -271,7 +299,7 @@ static weft_err gather_grad(backprop *b) {
 
 /* Returns the product of dims[begin:end] as int32 [1]. */
 static weft_out span_of(weft_graph *g, weft_out dims, weft_out begin, weft_out end) {
-  weft_out in[] = {part_of(g, dims, begin, end), one_dim(g, 0)};
+  weft_out in[] = {gather_part_of(g, dims, begin, end), one_dim(g, 0)};
   attr keep = A_BOOL("keep_dims", true);
   return weft__b_node(g, "Prod", NULL, 2, in, 1, &keep);
 }
@@ -307,7 +335,7 @@ static weft_err gather_axis_grad(backprop *b) {
   weft_out after = weft__b_add(g, axis, one_dim(g, 1)), batch = one_dim(g, batch_dims);
   if (batch_dims < 0) batch = weft__b_add(g, batch, weft__b_rank(g, b->in[1]));
   weft_out n_batch = span_of(g, dims, first, batch), outer = span_of(g, dims, batch, axis);
-  weft_out dim = part_of(g, dims, axis, after), inner = span_of(g, dims, after, WEFT_NONE);
+  weft_out dim = gather_part_of(g, dims, axis, after), inner = span_of(g, dims, after, WEFT_NONE);
   weft_out n = span_of(g, weft__b_shape(g, b->in[1]), batch, WEFT_NONE);
   weft_out matrix[] = {weft__b_mul(g, n_batch, n), weft__b_mul(g, outer, inner)};
   weft_out values =
@@ -376,8 +404,8 @@ static weft_err nd_cpu(kernel *k) {
   WEFT_TRY(nd_shape(k, &out));
   int last = t->shape.rank - 1;
   int64_t depth = t->shape.dim[last], rows = weft__shape_product(&t->shape, 0, last);
-  for (int64_t i = 0; i < rows; i++) {
-    if (weft__index_row(t, i, depth, p->shape.dim) >= 0) continue;
+  const int64_t i = nd_first_bad(t, rows, depth, p->shape.dim);
+  if (i < rows) {
     char where[128], text[128];
     return weft__kernel_fail(
         k, WEFT_INVALID_ARGUMENT, "indices%s = %s does not index into param shape %s, node name: %s",
@@ -469,13 +497,14 @@ OPS(gather) = {
     {"GatherV2(params:Tparams, indices:Tindices, axis:Taxis) -> (output:Tparams) | batch_dims:int=0 Tparams:type "
      "Tindices:type{int16,int32,int64} Taxis:type{int32,int64}",
      "The slices of params along an axis that the indices name.", .infer = gather_v2_infer, .cpu = gather_v2_cpu,
-     .grad = gather_v2_grad, .cases = gather_v2_cases, .fusion = &gather_v2_fusion, .amp = AMP_CLEAR},
+     .grad = gather_v2_grad, .cases = gather_v2_cases, .fusion = &gather_v2_fusion, .amp = AMP_CLEAR,
+     .narrow = NARROW_FLOAT8},
     {"Gather(params:Tparams, indices:Tindices) -> (output:Tparams) | validate_indices:bool=true Tparams:type "
      "Tindices:type{int32,int64}",
      "The rows of params that the indices name.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad,
-     .cases = gather_cases, .fusion = &gather_fusion, .amp = AMP_CLEAR},
+     .cases = gather_cases, .fusion = &gather_fusion, .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {"GatherNd(params:Tparams, indices:Tindices) -> (output:Tparams) | Tparams:type Tindices:type{int16,int32,int64}",
      "The slices of params that rows of indices name.", .infer = nd_infer, .cpu = nd_cpu, .grad = nd_grad,
-     .cases = nd_cases, .amp = AMP_CLEAR},
+     .cases = nd_cases, .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {0},
 };

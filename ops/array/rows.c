@@ -208,14 +208,14 @@ static const op_case untile_cases[] = {
 
 OPS(rows) = {
     {"InplaceUpdate(x:T, i:int32, v:T) -> (y:T) | T:type", "A tensor with some rows replaced.",
-     .infer = weft__infer_same, .cpu = rows_update_cpu, .cases = update_cases},
+     .infer = weft__infer_same, .cpu = rows_update_cpu, .cases = update_cases, .narrow = NARROW_ALL},
     {"InplaceAdd(x:T, i:int32, v:T) -> (y:T) | T:type", "A tensor with values added to some rows.",
-     .infer = weft__infer_same, .cpu = rows_add_cpu, .cases = add_cases},
+     .infer = weft__infer_same, .cpu = rows_add_cpu, .cases = add_cases, .narrow = NARROW_ALL},
     {"InplaceSub(x:T, i:int32, v:T) -> (y:T) | T:type", "A tensor with values subtracted from some rows.",
-     .infer = weft__infer_same, .cpu = rows_subtract_cpu, .cases = subtract_cases},
+     .infer = weft__infer_same, .cpu = rows_subtract_cpu, .cases = subtract_cases, .narrow = NARROW_ALL},
     {"ParallelConcat(values:N*T) -> (output:T) | N:int>=1 T:type shape:shape", "Tensors of one row put together.",
      .infer = join_infer, .cpu = join_cpu, .cases = join_cases},
     {"TileGrad(input:T, multiples:int32) -> (output:T) | T:type", "The sums over the repetitions that Tile made.",
-     .infer = weft__infer_none, .cpu = untile_cpu, .cases = untile_cases},
+     .infer = weft__infer_none, .cpu = untile_cpu, .cases = untile_cases, .narrow = NARROW_ALL},
     {0},
 };

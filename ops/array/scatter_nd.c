@@ -79,7 +79,8 @@ static weft_err scatter_nd_fits(kernel *k, const shape *target, const shape *i, 
                            weft__shape_text(u));
 }
 
-static weft_err check_rows(kernel *k, const shape *target, const weft_tensor *t, int64_t rows, int64_t depth) {
+static weft_err scatter_nd_check_rows(kernel *k, const shape *target, const weft_tensor *t, int64_t rows,
+                                      int64_t depth) {
   for (int64_t i = 0; i < rows; i++) {
     if (weft__index_row(t, i, depth, target->dim) >= 0) continue;
     char where[128], text[128];
@@ -125,7 +126,7 @@ static weft_err scatter_into(kernel *k, weft_tensor *y, const weft_tensor *t, co
   int last = t->shape.rank - 1;
   int64_t depth = t->shape.dim[last], rows = weft__shape_product(&t->shape, 0, last);
   int64_t width = weft__shape_product(&y->shape, weft__int_sat(depth), y->shape.rank);
-  WEFT_TRY(check_rows(k, &y->shape, t, rows, depth));
+  WEFT_TRY(scatter_nd_check_rows(k, &y->shape, t, rows, depth));
   for (int64_t i = 0; i < rows; i++) {
     int64_t at = weft__index_row(t, i, depth, y->shape.dim);
     WEFT_TRY(combine_slice(what, y->dtype, weft__element(y->dtype, y->data, at * width),

@@ -376,37 +376,38 @@ static bool reshape_hands_on(const shape *x, const weft_tensor *to) {
   return same;
 }
 
-static const fusion reshapes = {.hands_on = reshape_hands_on};
+static const fusion reshapes = {.rows = ROWS_SAME, .hands_on = reshape_hands_on};
 
 OPS(shape) = {
     {"Shape(input:T) -> (output:out_type) | T:type out_type:type{int32,int64}=int32", "The dimensions of a tensor.",
      .kind = KIND_SHAPE, .known = weft__known_shape, .infer = shape_infer, .cpu = shape_cpu, .no_grad = true,
-     .cases = shape_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output", .amp = AMP_CLEAR},
+     .cases = shape_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output", .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"ShapeN(input:N*T) -> (output:N*out_type) | N:int>=1 T:type out_type:type{int32,int64}=int32",
      "The dimensions of several tensors.", .kind = KIND_SHAPE_N, .known = weft__known_shape, .infer = shape_infer,
      .cpu = shape_cpu, .no_grad = true, .cases = shape_n_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output",
-     .amp = AMP_CLEAR},
+     .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"Size(input:T) -> (output:out_type) | T:type out_type:type{int32,int64}=int32", "How many elements a tensor has.",
      .kind = KIND_SIZE, .infer = weft__infer_scalar, .cpu = size_cpu, .no_grad = true, .cases = size_cases,
-     .flags = OP_SHAPE_ONLY, .anywhere = "output", .amp = AMP_CLEAR},
+     .flags = OP_SHAPE_ONLY, .anywhere = "output", .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"Rank(input:T) -> (output:int32) | T:type", "How many axes a tensor has.", .kind = KIND_RANK,
      .infer = weft__infer_scalar, .cpu = rank_cpu, .no_grad = true, .cases = rank_cases, .flags = OP_SHAPE_ONLY,
-     .anywhere = "output", .amp = AMP_CLEAR},
+     .anywhere = "output", .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"Reshape(tensor:T, shape:Tshape) -> (output:T) | T:type Tshape:type{int32,int64}=int32",
      "The same elements under another shape; one size may be -1.", .infer = reshape_infer, .cpu = reshape_cpu,
-     .grad = reshape_grad, .fusion = &reshapes, .cases = reshape_cases, .anywhere = "shape", .amp = AMP_CLEAR},
+     .grad = reshape_grad, .fusion = &reshapes, .cases = reshape_cases, .anywhere = "shape", .amp = AMP_CLEAR,
+     .narrow = NARROW_ALL},
     {"QuantizedReshape(tensor:T, shape:Tshape, input_min:float, input_max:float) -> (output:T, output_min:float, "
      "output_max:float) | T:type Tshape:type{int32,int64}=int32",
      "Reshape of a quantized tensor, whose range stays.", .infer = quantized_reshape_infer,
      .cpu = quantized_reshape_cpu, .cases = quantized_reshape_cases},
     {"ExpandDims(input:T, dim:Tdim) -> (output:T) | T:type Tdim:type{int32,int64}=int32", "Adds an axis of size 1.",
      .infer = expand_infer, .cpu = expand_cpu, .grad = reshape_grad, .cases = expand_cases, .anywhere = "dim",
-     .amp = AMP_CLEAR},
+     .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"Squeeze(input:T) -> (output:T) | T:type squeeze_dims:list(int)>=0=[]", "Drops axes of size 1.",
      .infer = squeeze_infer, .cpu = squeeze_cpu, .grad = reshape_grad, .cases = squeeze_cases, .anywhere = "",
-     .amp = AMP_CLEAR},
+     .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"EnsureShape(input:T) -> (output:T) | shape:shape T:type", "The input, whose shape must fit the one given.",
      .infer = ensure_infer, .cpu = ensure_cpu, .grad = ensure_grad, .cases = ensure_cases, .anywhere = "",
-     .amp = AMP_CLEAR},
+     .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {0},
 };

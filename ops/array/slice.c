@@ -336,20 +336,21 @@ static const fusion slices = {.part = slice_part};
 OPS(slice) = {
     {"Slice(input:T, begin:Index, size:Index) -> (output:T) | T:type Index:type{int32,int64}",
      "A box of the input: where it begins and how large it is.", .infer = slice_infer, .cpu = slice_cpu,
-     .grad = slice_grad, .fusion = &slices, .cases = slice_cases, .amp = AMP_CLEAR},
+     .grad = slice_grad, .fusion = &slices, .cases = slice_cases, .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {"StridedSlice(input:T, begin:Index, end:Index, strides:Index) -> (output:T) | T:type "
      "Index:type{int16,int32,int64} " MASKS,
      "x[begin:end:stride, ...] with new axes and single indices.", .known = weft__known_slice, .infer = strided_infer,
      .cpu = strided_cpu, .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = strided_grad,
-     .cases = strided_cases, .amp = AMP_CLEAR},
+     .cases = strided_cases, .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {"StridedSliceGrad(shape:Index, begin:Index, end:Index, strides:Index, dy:T) -> (output:T) | T:type "
      "Index:type{int32,int64} " MASKS,
      "Zeros, with dy where the slice was taken.", .infer = put_back_infer, .cpu = put_back_cpu,
      .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = put_back_grad, .cases = put_back_cases,
-     .amp = AMP_CLEAR},
+     .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {"TensorStridedSliceUpdate(input:T, begin:Index, end:Index, strides:Index, value:T) -> (output:T) | T:type "
      "Index:type{int32,int64} " MASKS,
      "The input with a slice of it replaced.", .infer = update_infer, .cpu = update_cpu,
-     .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = update_grad, .cases = update_cases},
+     .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = update_grad, .cases = update_cases,
+     .narrow = NARROW_FLOAT8},
     {0},
 };

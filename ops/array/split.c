@@ -245,7 +245,7 @@ static weft_err unpack_grad(backprop *b) {
   if (!parts) return WEFT_OOM;
   for (int i = 0; i < b->n_out; i++) parts[i] = weft__backprop_dout(b, i);
   attr axis = A_INT("axis", weft__node_int(b->node, "axis", 0));
-  b->din[0] = GRAD_DENSE(weft__b_node(b->graph, "Pack", NULL, b->n_out, parts, 1, &axis));
+  b->din[0] = GRAD_DENSE(weft__b_node(b->graph, "Pack", "stack", b->n_out, parts, 1, &axis));
   weft__free(parts);
   return WEFT_OK;
 }
@@ -308,12 +308,13 @@ static const fusion splits = {.part = split_part};
 OPS(split) = {
     {"Split(split_dim:int32, value:T) -> (output:num_split*T) | num_split:int>=1 T:type",
      "Cuts a tensor into equal pieces along an axis.", .infer = split_infer, .cpu = split_cpu, .grad = split_grad,
-     .fusion = &splits, .cases = split_cases, .amp = AMP_CLEAR},
+     .fusion = &splits, .cases = split_cases, .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"SplitV(value:T, size_splits:Tlen, split_dim:int32) -> (output:num_split*T) | num_split:int>=1 T:type "
      "Tlen:type{int8,int32,int64}=int64",
      "Cuts a tensor into pieces of given sizes along an axis.", .infer = split_v_infer, .cpu = split_v_cpu,
-     .grad = split_v_grad, .cases = split_v_cases, .amp = AMP_CLEAR},
+     .grad = split_v_grad, .cases = split_v_cases, .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"Unpack(value:T) -> (output:num*T) | num:int>=0 T:type axis:int=0", "The slices of a tensor along an axis.",
-     .infer = unpack_infer, .cpu = unpack_cpu, .grad = unpack_grad, .cases = unpack_cases, .amp = AMP_CLEAR},
+     .infer = unpack_infer, .cpu = unpack_cpu, .grad = unpack_grad, .cases = unpack_cases, .amp = AMP_CLEAR,
+     .narrow = NARROW_FLOAT8},
     {0},
 };

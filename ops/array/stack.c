@@ -201,19 +201,20 @@ static weft_err push_infer(infer *s) {
    .flags = OP_STEP_OBJECT,                                                                                            \
    .infer = INFER,                                                                                                     \
    .cpu = FN,                                                                                                          \
-   .anywhere = HOST},                                                                                                  \
+   .anywhere = HOST,                                                                                                   \
+   .narrow = NARROW_ALL},                                                                                              \
   {                                                                                                                    \
     NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .kind = KIND, .flags = OP_STEP_OBJECT, .infer = INFER, \
-                                                                .cpu = FN, .no_grad = true                             \
+                                                                .cpu = FN, .no_grad = true, .narrow = NARROW_ALL       \
   }
 
 OPS(stack) = {
     {"StackV2(max_size:int32) -> (handle:resource) | elem_type:type stack_name:string='' ; stateful",
      "A stack for this step.", .kind = KIND_STACK, .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
-     .anywhere = "max_size"},
+     .anywhere = "max_size", .narrow = NARROW_ALL},
     {"Stack() -> (handle:&string) | elem_type:type stack_name:string='' ; stateful",
      "A stack for this step, by reference.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
-     .no_grad = true},
+     .no_grad = true, .narrow = NARROW_ALL},
     ASKS("StackPush", ", elem:T", "output:T", " | T:type swap_memory:bool=false", "Pushes a value and hands it on.",
          KIND_PUSH, push_infer, push_cpu, "elem? output?"),
     ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", KIND_POP,

@@ -71,12 +71,27 @@ static weft_err stitch_check(kernel *k, int n, int64_t *rows, shape *rest) {
           "%s, indices[0].shape = %s, indices[%d].shape = %s",
           k->in[0]->shape.rank, i, index->rank, weft__shape_text(first), i, weft__shape_text(data),
           weft__shape_text(&k->in[0]->shape), i, weft__shape_text(index));
-    for (int64_t j = 0; j < weft__tensor_count(k->in[i]); j++) {
-      int64_t v = weft__index_at(k->in[i], j);
+    const int64_t count = weft__shape_count(index);
+    for (int64_t j = 0; j < count; j++) {
+      const int64_t v = weft__index_at(k->in[i], j);
       if (v < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices[%lld] is out of range", (long long)j);
       if (v >= *rows) *rows = v + 1;
     }
   }
+  return WEFT_OK;
+}
+
+/* Writes the rows of x, each of `width` elements, to those that the indices name. */
+static weft_err stitch_rows(weft_tensor *y, const weft_tensor *indices, const weft_tensor *x, int64_t width) {
+  const int64_t n = weft__tensor_count(indices);
+  const size_t row = (size_t)width * weft__dtype_size(x->dtype);
+  char *to = y->data;
+  const char *from = x->data;
+  for (int64_t j = 0; j < n && !weft__dtype_is_plain(x->dtype); j++)
+    WEFT_TRY(
+        weft__elements_copy(x->dtype, to + (size_t)weft__index_at(indices, j) * row, from + (size_t)j * row, width));
+  for (int64_t j = 0; j < n && row > 0 && weft__dtype_is_plain(x->dtype); j++)
+    weft__row_copy(to + (size_t)weft__index_at(indices, j) * row, from + (size_t)j * row, row);
   return WEFT_OK;
 }
 
@@ -94,10 +109,7 @@ static weft_err stitch_cpu(kernel *k) {
   if (!y) return weft__out_refused(&out);
   int64_t width = weft__shape_count(&rest);
   if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y)); /* for rows that no index names */
-  for (int i = 0; i < n; i++)
-    for (int64_t j = 0; j < weft__tensor_count(k->in[i]); j++)
-      WEFT_TRY(weft__elements_copy(y->dtype, weft__element(y->dtype, y->data, weft__index_at(k->in[i], j) * width),
-                                   weft__element_const(y->dtype, k->in[n + i]->data, j * width), width));
+  for (int i = 0; i < n; i++) WEFT_TRY(stitch_rows(y, k->in[i], k->in[n + i], width));
   return WEFT_OK;
 }
 
@@ -137,8 +149,9 @@ static weft_err partition_check(kernel *k, int64_t *count) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "data.shape must start with partitions.shape, got data.shape = %s, partitions.shape = %s",
                              weft__shape_text(data), weft__shape_text(p));
-  for (int64_t i = 0; i < weft__tensor_count(k->in[1]); i++) {
-    int64_t v = weft__index_at(k->in[1], i);
+  const int64_t n = weft__tensor_count(k->in[1]);
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t v = weft__index_at(k->in[1], i);
     char where[128];
     if (v < 0 || v >= k->n_out)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "partitions%s = %lld is not in [0, %d)",
@@ -161,10 +174,17 @@ static weft_err stitch_deal(kernel *k, const int64_t *count, int64_t *next) {
     next[i] = 0;
     if (!weft__out(k, i, &out)) return WEFT_OOM;
   }
-  for (int64_t i = 0; i < weft__tensor_count(k->in[1]); i++) {
-    int64_t part = weft__index_at(k->in[1], i);
-    WEFT_TRY(weft__elements_copy(x->dtype, weft__element(x->dtype, k->out[part].t.data, next[part]++ * width),
-                                 weft__element_const(x->dtype, x->data, i * width), width));
+  const int64_t n = weft__tensor_count(k->in[1]);
+  const size_t row = (size_t)width * weft__dtype_size(x->dtype);
+  const bool plain = weft__dtype_is_plain(x->dtype);
+  const char *from = x->data;
+  for (int64_t i = 0; i < n && row > 0; i++, from += row) {
+    const int64_t part = weft__index_at(k->in[1], i);
+    char *to = (char *)k->out[part].t.data + (size_t)next[part]++ * row;
+    if (plain)
+      weft__row_copy(to, from, row);
+    else
+      WEFT_TRY(weft__elements_copy(x->dtype, to, from, width));
   }
   return WEFT_OK;
 }

@@ -31,7 +31,7 @@ static weft_err stitch_gather(kernel *k, const gpu_tensor &z, const gpu_tensor &
 }
 
 /* Returns true if the shape of data begins with the shape of numbers. *out is the rest, the shape of a row. */
-static bool rows_of(const shape &data, const shape &numbers, shape *out) {
+static bool stitch_rows_of(const shape &data, const shape &numbers, shape *out) {
   bool starts = data.rank >= numbers.rank && data.rank - numbers.rank < WEFT_MAX_RANK;
   for (int d = 0; starts && d < numbers.rank; d++) starts = data.dim[d] == numbers.dim[d];
   out->rank = 1, out->dim[0] = 0;
@@ -90,7 +90,7 @@ static weft_err partition_gpu(kernel *k) {
   const int parts = weft__gpu->n_out(k);
   dealt f = {gpu_data<const int32_t>(part), part.count, nullptr};
   shape out;
-  if (!rows_of(x.shape, part.shape, &out))
+  if (!stitch_rows_of(x.shape, part.shape, &out))
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "data.shape must start with partitions.shape");
   WEFT_TRY(gpu_scratch(k, part.count, &f.order));
   int64_t *begin = (int64_t *)malloc(((size_t)parts + 1) * sizeof *begin);
@@ -106,7 +106,7 @@ static weft_err stitch_check(kernel *k, int n, shape *out) {
   for (int i = 0; i < n; i++) {
     const gpu_tensor index = gpu_in(k, i), data = gpu_in(k, n + i);
     shape rows;
-    if (!rows_of(data.shape, index.shape, &rows))
+    if (!stitch_rows_of(data.shape, index.shape, &rows))
       return gpu_fail(k, WEFT_INVALID_ARGUMENT, "data[%d].shape does not start with indices[%d].shape", i, i);
     if (i > 0) rows.dim[0] = out->dim[0];
     if (i > 0 && !gpu_same_shape(rows, *out))

@@ -96,6 +96,6 @@ static const op_case tile_cases[] = {
 OPS(tile) = {
     {"Tile(input:T, multiples:Tmultiples) -> (output:T) | T:type Tmultiples:type{int32,int64}=int32",
      "The input repeated along each axis.", .infer = tile_infer, .cpu = tile_cpu, .grad = tile_grad,
-     .cases = tile_cases, .amp = AMP_CLEAR},
+     .cases = tile_cases, .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {0},
 };

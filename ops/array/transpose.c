@@ -4,8 +4,10 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
+#include <string.h>
 
 /* ---- Transpose ---- */
 
@@ -66,13 +68,15 @@ static bool is_identity(const int64_t *perm, const shape *x) {
   return true;
 }
 
-static weft_err transpose_to(kernel *k, bool forward, weft_tensor **y) {
+/* Computes the transpose in output 0 and stores it in *y.  may_forward: if the permutation moves nothing, the output
+ * may share the input's buffer; *y is not set then. */
+static weft_err transpose_to(kernel *k, bool may_forward, weft_tensor **y) {
   const weft_tensor *x = k->in[0];
   int64_t perm[WEFT_MAX_RANK], from[WEFT_MAX_RANK], to[WEFT_MAX_RANK];
   shape out = {.rank = x->shape.rank};
   WEFT_TRY(read_perm(k, out.rank, perm));
   for (int d = 0; d < out.rank; d++) out.dim[d] = x->shape.dim[perm[d]];
-  if (forward && is_identity(perm, &x->shape)) return weft__forward(k, 0, 0, &out);
+  if (may_forward && is_identity(perm, &x->shape)) return weft__forward(k, 0, 0, &out);
   if (!(*y = weft__out(k, 0, &out))) return WEFT_OOM;
   weft__shape_steps(&x->shape, from);
   weft__shape_steps(&out, to);
@@ -111,31 +115,33 @@ static weft_err conjugate_grad(backprop *b) { return transpose_back(b, "Conjugat
 
 static weft_err invert_infer(infer *s) { return weft__infer_rank(s, 0, 1, &s->out[0]); }
 
+/* Returns the first position whose number is not in [0, n) or was there before, or n.  y[v] is -1 before v. */
+#define DEFINE_INVERT(T)                                                                                               \
+  static int64_t invert_##T(T *y, const T *x, int64_t n) {                                                             \
+    memset(y, 0xff, (size_t)n * sizeof *y);                                                                            \
+    for (int64_t i = 0; i < n; i++) {                                                                                  \
+      if (x[i] < 0 || x[i] >= n || y[x[i]] != -1) return i;                                                            \
+      y[x[i]] = (T)i;                                                                                                  \
+    }                                                                                                                  \
+    return n;                                                                                                          \
+  }
+DEFINE_INVERT(int32_t)
+DEFINE_INVERT(int64_t)
+
 static weft_err invert_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   if (x->shape.rank != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "invert_permutation expects a 1D vector.");
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
-  int64_t n = x->shape.dim[0];
-  bool wide = y->dtype == WEFT_INT64;
-  for (int64_t i = 0; i < n; i++) {
-    if (wide)
-      TENSOR_DATA(y, int64_t)[i] = -1;
-    else
-      TENSOR_DATA(y, int32_t)[i] = -1;
-  }
-  for (int64_t i = 0; i < n; i++) {
-    int64_t v = weft__tensor_int(x, i);
-    if (v < 0 || v >= n)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%lld is not between 0 and %lld", (long long)v, (long long)n);
-    if (weft__tensor_int(y, v) != -1)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%lld is duplicated in the input.", (long long)v);
-    if (wide)
-      TENSOR_DATA(y, int64_t)[v] = i;
-    else
-      TENSOR_DATA(y, int32_t)[v] = (int32_t)i;
-  }
-  return WEFT_OK;
+  const int64_t n = x->shape.dim[0];
+  const int64_t bad = n == 0                   ? 0
+                      : y->dtype == WEFT_INT64 ? invert_int64_t(TENSOR_DATA(y, int64_t), TENSOR_DATA(x, int64_t), n)
+                                               : invert_int32_t(TENSOR_DATA(y, int32_t), TENSOR_DATA(x, int32_t), n);
+  if (bad == n) return WEFT_OK;
+  const int64_t v = weft__tensor_int(x, bad);
+  if (v < 0 || v >= n)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%lld is not between 0 and %lld", (long long)v, (long long)n);
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%lld is duplicated in the input.", (long long)v);
 }
 
 /* ---- cases ---- */
@@ -175,13 +181,16 @@ static const op_case invert_cases[] = {
     {"i32[1,1] 0", "error INVALID_ARGUMENT", NULL, 0}, {0},
 };
 
+static const fusion transposes = {ROLE_TRANSPOSE};
+
 OPS(transpose) = {
     {"Transpose(x:T, perm:Tperm) -> (y:T) | T:type Tperm:type{int32,int64}=int32",
      "The input with its axes in another order.", .infer = transpose_infer, .cpu = transpose_cpu,
-     .grad = transpose_grad, .cases = transpose_cases, .amp = AMP_CLEAR},
+     .grad = transpose_grad, .cases = transpose_cases, .fusion = &transposes, .amp = AMP_CLEAR,
+     .narrow = NARROW_FLOAT8},
     {"ConjugateTranspose(x:T, perm:Tperm) -> (y:T) | T:type Tperm:type{int32,int64}=int32",
      "The conjugated input with its axes in another order.", .infer = transpose_infer, .cpu = conjugate_cpu,
-     .grad = conjugate_grad, .cases = conjugate_cases},
+     .grad = conjugate_grad, .cases = conjugate_cases, .narrow = NARROW_FLOAT8},
     {"InvertPermutation(x:T) -> (y:T) | T:type{int32,int64}=int32", "y such that y[x[i]] = i.", .infer = invert_infer,
      .cpu = invert_cpu, .no_grad = true, .cases = invert_cases, .anywhere = "*"},
     {0},

@@ -7,8 +7,9 @@
 #include "graph/fusion.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
-#include "kernels/array/strided_copy.h"
+#include "kernels/array/distinct.h"
 #include "kernels/array/index.h"
+#include "kernels/array/strided_copy.h"
 
 /* ---- a set of rows ---- */
 
@@ -108,76 +109,6 @@ static int64_t *set_find(const row_set *s, const void *row, const int64_t *place
   }
 }
 
-/* ---- a set of integers ---- */
-
-typedef struct int_slot {
-  uint64_t key;
-  int64_t number; /* in the order of first occurrence, from 1 on; 0: the slot is empty */
-} int_slot;
-
-/* It has the integers themselves and grows with the distinct ones, so that it stays in the cache if these are few. */
-typedef struct int_set {
-  int_slot *slot;
-  int bits; /* 1 << bits slots, at most half of them used */
-  int64_t n;
-} int_set;
-
-static int_slot *int_set_find(const int_set *s, uint64_t key) {
-  const uint64_t mask = (UINT64_C(1) << s->bits) - 1;
-  uint64_t at = key * 0x9E3779B97F4A7C15u >> (64 - s->bits);
-  while (s->slot[at].number && s->slot[at].key != key) at = (at + 1) & mask;
-  return &s->slot[at];
-}
-
-/* Makes it 1 << bits slots. */
-static weft_err int_set_resize(int_set *s, int bits) {
-  int_set larger = {weft__alloc_zero((size_t)1 << bits, sizeof *larger.slot), bits, s->n};
-  if (!larger.slot) return WEFT_OOM;
-  for (int64_t i = 0; s->slot && i < INT64_C(1) << s->bits; i++)
-    if (s->slot[i].number) *int_set_find(&larger, s->slot[i].key) = s->slot[i];
-  weft__free(s->slot);
-  *s = larger;
-  return WEFT_OK;
-}
-
-static inline uint64_t integer_at(const char *rows, size_t bytes, int64_t i) {
-  uint64_t made = 0;
-  memcpy(&made, rows + (size_t)i * bytes, bytes);
-  return made;
-}
-
-/* As number_rows, for integers of `bytes` bytes, which is a constant where it is called. */
-static inline weft_err number_integers_by(size_t bytes, int_set *s, const char *rows, int64_t n, int64_t *place,
-                                          weft_tensor *idx) {
-  for (int64_t i = 0; i < n; i++) {
-    const uint64_t key = integer_at(rows, bytes, i);
-    int_slot *slot = int_set_find(s, key);
-    if (!slot->number && 2 * (s->n + 1) > INT64_C(1) << s->bits) {
-      WEFT_TRY(int_set_resize(s, s->bits + 1));
-      slot = int_set_find(s, key);
-    }
-    if (!slot->number) {
-      place[s->n] = i;
-      *slot = (int_slot){key, ++s->n};
-    }
-    weft__index_put(idx, i, slot->number - 1);
-  }
-  return WEFT_OK;
-}
-
-static weft_err number_integers(size_t bytes, const char *rows, int64_t n, int64_t *place, weft_tensor *idx,
-                                int64_t *found) {
-  int_set s = {0};
-  weft_err err = int_set_resize(&s, 10);
-  if (!err)
-    err = bytes == 4   ? number_integers_by(4, &s, rows, n, place, idx)
-          : bytes == 8 ? number_integers_by(8, &s, rows, n, place, idx)
-                       : number_integers_by(bytes, &s, rows, n, place, idx);
-  *found = s.n;
-  weft__free(s.slot);
-  return err;
-}
-
 /* ---- Unique: x seen as `n` rows ---- */
 
 /* Numbers the rows in the order of their first occurrence: idx[i] is the number of row i, place[r] the position of row
@@ -185,9 +116,6 @@ static weft_err number_integers(size_t bytes, const char *rows, int64_t n, int64
 static weft_err number_rows(weft_dtype type, const char *rows, int64_t width, int64_t n, int64_t *place,
                             weft_tensor *idx, int64_t *found) {
   row_set s;
-  const dtype_class c = weft__dtype_class(type);
-  if (width == 1 && (c == CLASS_INT || c == CLASS_UINT || c == CLASS_BOOL))
-    return number_integers(weft__dtype_size(type), rows, n, place, idx, found);
   WEFT_TRY(set_init(&s, type, rows, width, n));
   *found = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -202,7 +130,7 @@ static weft_err number_rows(weft_dtype type, const char *rows, int64_t width, in
   return WEFT_OK;
 }
 
-static weft_err count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t found) {
+static weft_err unique_count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t found) {
   weft_tensor *count = weft__out(k, 2, &SHAPE1(found));
   if (!count) return WEFT_OOM;
   memset(count->data, 0, weft__tensor_bytes(count));
@@ -214,7 +142,7 @@ static weft_err count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t
 }
 
 /* Writes the distinct rows, which are slices of x along `axis`, with one strided copy each. */
-static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_t *place, int64_t found) {
+static weft_err unique_put_rows(kernel *k, const weft_tensor *x, int axis, const int64_t *place, int64_t found) {
   shape out = x->shape;
   out.dim[axis] = found;
   weft_tensor *y = weft__out(k, 0, &out);
@@ -242,8 +170,8 @@ static weft_err unique_rows(kernel *k, const weft_tensor *x, const void *rows, i
   weft_tensor *idx = weft__out(k, 1, &SHAPE1(n));
   int64_t *place = idx ? weft__alloc((size_t)(n + 1) * sizeof *place) : NULL;
   weft_err err = idx && place ? number_rows(x->dtype, rows, width, n, place, idx, &found) : WEFT_OOM;
-  if (err == WEFT_OK) err = put_rows(k, x, axis, place, found);
-  if (err == WEFT_OK && k->n_out == 3) err = count_rows(k, idx, n, found);
+  if (err == WEFT_OK) err = unique_put_rows(k, x, axis, place, found);
+  if (err == WEFT_OK && k->n_out == 3) err = unique_count_rows(k, idx, n, found);
   weft__free(place);
   return err;
 }
@@ -269,9 +197,28 @@ static weft_err unique_along(kernel *k, int axis) {
   return err;
 }
 
+static bool has_integers(const weft_tensor *x) {
+  const dtype_class c = weft__dtype_class(x->dtype);
+  return (c == CLASS_INT || c == CLASS_UINT || c == CLASS_BOOL) && weft__tensor_count(x) <= DISTINCT_MAX;
+}
+
+static weft_err unique_integers(kernel *k) {
+  const weft_tensor *x = k->in[0];
+  weft_tensor distinct = {.buf = NULL};
+  int64_t found = 0;
+  weft_tensor *idx = weft__out(k, 1, &x->shape), *y = NULL;
+  weft_err err = idx ? weft__scratch(k, &distinct, x->dtype, &x->shape) : WEFT_OOM;
+  if (err == WEFT_OK) err = weft__distinct_integers(k, x, distinct.data, idx, &found);
+  if (err == WEFT_OK && !(y = weft__out(k, 0, &SHAPE1(found)))) err = WEFT_OOM;
+  if (err == WEFT_OK && found > 0) memcpy(y->data, distinct.data, weft__tensor_bytes(y));
+  if (err == WEFT_OK && k->n_out == 3) err = unique_count_rows(k, idx, weft__tensor_count(x), found);
+  weft__tensor_clear(&distinct);
+  return err;
+}
+
 static weft_err unique_cpu(kernel *k) {
   if (k->in[0]->shape.rank != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "unique expects a 1D vector.");
-  return unique_along(k, 0);
+  return has_integers(k->in[0]) ? unique_integers(k) : unique_along(k, 0);
 }
 
 static weft_err unique_v2_cpu(kernel *k) {
@@ -364,6 +311,11 @@ static const op_case unique_cases[] = {
     {"bool[3] true false true", "bool[2] true false; i32[3] 0 1 0", NULL, 0},
     {"i64[0] 0", "i64[0] 0; i32[0] 0", NULL, 0},
     {"i64[1000] below:100", NULL, NULL, 0},
+    {"i64[3000] below:100000", NULL, "out_idx=int64", 0},
+    {"i64[5] 1 4294967297 1 4294967296 0", "i64[4] 1 4294967297 4294967296 0; i32[5] 0 1 0 2 3", NULL, 0},
+    {"i64[3] -1 -2 -1", "i64[2] -1 -2; i32[3] 0 1 0", NULL, 0},
+    {"i8[4] 3 -3 3 0", "i8[3] 3 -3 0; i64[4] 0 1 0 2", "out_idx=int64", CASE_FIXED_TYPE},
+    {"i32[150000] below:1000000", NULL, NULL, CASE_FIXED_TYPE},
     {"i32[2,2] 0", "error INVALID_ARGUMENT", NULL, 0},
     {0},
 };

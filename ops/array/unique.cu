@@ -7,8 +7,8 @@
 struct value_table {
   /* per slot: the position of an element with the slot's value, or -1; later the number of the value */
   int32_t *holder;
-  int32_t *first;  /* per slot: the first position of its value */
-  int32_t *place;  /* per element: its slot */
+  int32_t *first; /* per slot: the first position of its value */
+  int32_t *place; /* per element: its slot */
   uint32_t mask;
 };
 
@@ -49,7 +49,7 @@ template <class I> __global__ void count_kernel(I *z, const unsigned long long *
   GPU_EACH(i, n) z[i] = (I)count[i];
 }
 
-static weft_err make_table(kernel *k, int64_t n, value_table *t) {
+static weft_err unique_make_table(kernel *k, int64_t n, value_table *t) {
   int64_t places = 16;
   while (places < 2 * n) places *= 2;
   t->mask = (uint32_t)(places - 1);
@@ -86,7 +86,7 @@ template <class T> static weft_err unique_find(kernel *k, const gpu_tensor &x) {
   gpu_tensor y;
   gpu_scan s;
   int64_t found = 0;
-  WEFT_TRY(make_table(k, x.count, &f.t));
+  WEFT_TRY(unique_make_table(k, x.count, &f.t));
   place_kernel<<<gpu_blocks(x.count), GPU_THREADS, 0, gpu_stream(k)>>>(f.x, x.count, f.t);
   WEFT_TRY(gpu_scan_count(k, f, x.count, &s));
   WEFT_TRY(gpu_fetch(k, &found, s.tile + s.tiles));

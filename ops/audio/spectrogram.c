@@ -92,7 +92,7 @@ typedef struct mfcc {
   double *energy;     /* [filters] */
 } mfcc;
 
-static double mel(double frequency) { return 1127 * log1p(frequency / 700); }
+static double hertz_to_mel(double frequency) { return 1127 * log1p(frequency / 700); }
 
 static weft_err mfcc_read(const kernel *k, mfcc *m) {
   const shape *x = &k->in[0]->shape;
@@ -118,13 +118,13 @@ static weft_err mfcc_read(const kernel *k, mfcc *m) {
 
 /* Computes where the bins are between the centers of the filters. */
 static void mfcc_place(mfcc *m, double rate) {
-  const double mel_low = mel(m->low), apart = (mel(m->high) - mel_low) / (double)(m->filters + 1);
+  const double mel_low = hertz_to_mel(m->low), apart = (hertz_to_mel(m->high) - mel_low) / (double)(m->filters + 1);
   const double per_bin = 0.5 * rate / (double)(m->bins - 1);
   m->start = (int64_t)(1.5 + m->low / per_bin);
   m->end = m->high / per_bin < (double)m->bins ? (int64_t)(m->high / per_bin) : m->bins - 1;
   int64_t filter = 0;
   for (int64_t i = m->start; i <= m->end && i < m->bins; i++) {
-    const double at = mel((double)i * per_bin);
+    const double at = hertz_to_mel((double)i * per_bin);
     while (filter < m->filters && mel_low + apart * (double)(filter + 1) < at) filter++;
     m->band[i] = filter - 1;
     m->weight[i] = (mel_low + apart * (double)(filter + 1) - at) / apart;

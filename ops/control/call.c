@@ -309,7 +309,7 @@ static weft_err fake_cpu(kernel *k) {
 #define CALL(NAME, ATTRS, DOC, PREPARE, FN, GRAD, STATE)                                                               \
   {                                                                                                                    \
     NAME ATTRS STATE, DOC, .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = FN,           \
-                           .prepare = PREPARE, .unprepare = call_unprepare, .grad = GRAD                               \
+                           .prepare = PREPARE, .unprepare = call_unprepare, .grad = GRAD, .narrow = NARROW_ALL         \
   }
 #define CALLS(which)                                                                                                   \
   .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = which##_cpu,                           \
@@ -353,6 +353,6 @@ OPS(call) = {
     {"For(start:int32, limit:int32, delta:int32, input:@T) -> (output:@T) | T:list(type)>=0 body:func",
      "Applies a function to each number of a range.", CALLS(for)},
     {"FakeParam() -> (output:dtype) | dtype:type shape:shape", "Stands in for a value that nobody reads.",
-     .flags = OP_NO_FOLD, .infer = weft__infer_attr_shape, .cpu = fake_cpu},
+     .flags = OP_NO_FOLD, .infer = weft__infer_attr_shape, .cpu = fake_cpu, .narrow = NARROW_ALL},
     {.scenario = "tests/parity/test_functions.py"},
 };

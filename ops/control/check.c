@@ -60,6 +60,8 @@ static weft_err numerics_cpu(kernel *k) {
                            nan ? "NaN" : "");
 }
 
+enum { SHOWN_MESSAGE = 5000 }; /* so that what follows it fits */
+
 /* CheckNumericsV2 reports -Inf and +Inf separately. */
 static weft_err signs_cpu(kernel *k) {
   static const char *const found[8] = {"",    "-Inf",         "+Inf",         "-Inf and +Inf",
@@ -71,7 +73,7 @@ static weft_err signs_cpu(kernel *k) {
     const double v = weft__tensor_double(x, i);
     if (!isfinite(v)) kinds |= isnan(v) ? 4 : v > 0 ? 2 : 1;
   }
-  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s : Tensor had %s values",
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%.*s : Tensor had %s values", SHOWN_MESSAGE,
                            weft__node_str(k->node, "message").data, found[kinds]);
 }
 

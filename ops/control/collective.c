@@ -10,7 +10,7 @@
 
 /* ---- reading the arguments of an op ---- */
 
-static weft_err check_size(const kernel *k, const collective_spec *s) {
+static weft_err collective_check_size(const kernel *k, const collective_spec *s) {
   if (s->group_size > 0) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "group_size must be positive integer but got %d", s->group_size);
 }
@@ -18,7 +18,7 @@ static weft_err check_size(const kernel *k, const collective_spec *s) {
 static weft_err read_timeout(const kernel *k, collective_spec *s) {
   s->timeout = weft__node_float(k->node, "timeout_seconds", 0);
   s->n_subdiv = 1;
-  return check_size(k, s);
+  return collective_check_size(k, s);
 }
 
 static weft_err read_attrs(const kernel *k, collective_spec *s) {
@@ -201,7 +201,7 @@ static weft_err communicator_cpu(kernel *k) {
     WEFT_TRY(weft__kernel_scalar(k, i, i == 0 ? "group_key" : i == 1 ? "rank" : "group_size"));
     if (to[i]) *to[i] = TENSOR_DATA(k->in[i], const int32_t)[0];
   }
-  WEFT_TRY(check_size(k, &s));
+  WEFT_TRY(collective_check_size(k, &s));
   communicator *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return WEFT_OOM;
   atomic_init(&c->base.base.refs, 1);

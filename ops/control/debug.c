@@ -130,7 +130,7 @@ static void put_shape(const weft_tensor *x, double *to) {
   for (int i = skip; i < rank; i++) to[i - skip] = (double)x->shape.dim[i];
 }
 
-static void summarize(const weft_tensor *x, int64_t mode, double id, double *to) {
+static void debug_summarize(const weft_tensor *x, int64_t mode, double id, double *to) {
   element_counts c = {0};
   if (mode != SHAPE_ONLY) c = count_kinds(x);
   const double size = (double)weft__tensor_count(x), type = (double)x->dtype, rank = x->shape.rank;
@@ -157,7 +157,7 @@ static weft_err mode_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "tensor_id must be at most 2^%d, but is %lld",
                              is_float ? 24 : 53, (long long)id);
   double numbers[11] = {0};
-  summarize(x, mode, (double)id, numbers);
+  debug_summarize(x, mode, (double)id, numbers);
   weft_tensor *out = weft__out(k, 0, &SHAPE1(n));
   if (!out) return WEFT_OOM;
   for (int i = 0; i < n; i++)
@@ -241,21 +241,24 @@ static const op_case mode_cases[] = {
 
 OPS(debug) = {
     {"DeepCopy(x:T) -> (y:T) | T:type ; stateful", "A copy of the tensor in memory of its own.",
-     .infer = weft__infer_same, .cpu = copy_cpu, .cases = copy_cases},
+     .infer = weft__infer_same, .cpu = copy_cpu, .cases = copy_cases, .narrow = NARROW_ALL},
     {"Copy(input:T) -> (output:T) | T:type tensor_name:string='' debug_ops_spec:list(string)=[] ; uninit",
-     "A copy of the tensor, for a debugger.", .infer = weft__infer_same, .cpu = copy_cpu, .cases = copy_cases},
+     "A copy of the tensor, for a debugger.", .infer = weft__infer_same, .cpu = copy_cpu, .cases = copy_cases,
+     .narrow = NARROW_ALL},
     {"CopyHost(input:T) -> (output:T) | T:type tensor_name:string='' debug_ops_spec:list(string)=[] ; uninit",
      "A copy of the tensor in host memory, for a debugger.", .infer = weft__infer_same, .cpu = copy_cpu,
-     .cases = copy_cases},
+     .cases = copy_cases, .narrow = NARROW_ALL},
     {"DebugIdentityV2(input:T) -> (output:T) | T:type tfdbg_context_id:string='' op_name:string='' output_slot:int=-1 "
      "tensor_debug_mode:int=-1 debug_urls:list(string)=[] circular_buffer_size:int=1000 tfdbg_run_id:string='' ; "
      "stateful",
-     "The tensor, for a debugger.", .infer = weft__infer_same, .cpu = pass_cpu, .grad = pass_grad, .cases = pass_cases},
+     "The tensor, for a debugger.", .infer = weft__infer_same, .cpu = pass_cpu, .grad = pass_grad, .cases = pass_cases,
+     .narrow = NARROW_ALL},
     {"DebugIdentity(input:T) -> (output:T) |" WATCHED "gated_grpc:bool=false ; uninit", "The tensor, for a debugger.",
-     .infer = weft__infer_same, .cpu = pass_cpu, .cases = named_cases},
+     .infer = weft__infer_same, .cpu = pass_cpu, .cases = named_cases, .narrow = NARROW_ALL},
     {"DebugIdentityV3(input:T) -> (output:T) | T:type device_name:string='' tensor_name:string='' io_of_node:string='' "
      "is_input:bool=false io_index:int=-1 debug_urls:list(string)=[] gated_grpc:bool=false ; stateful uninit",
-     "The tensor, for a debugger.", .infer = weft__infer_same, .cpu = pass_cpu, .cases = named_cases},
+     "The tensor, for a debugger.", .infer = weft__infer_same, .cpu = pass_cpu, .cases = named_cases,
+     .narrow = NARROW_ALL},
     {"DebugNanCount(input:T) -> (output:int64) |" WATCHED "gated_grpc:bool=false ; uninit",
      "How many elements are no numbers.", .infer = count_infer, .cpu = nan_count_cpu, .cases = nan_cases},
     {"DebugNumericSummary(input:T) -> (output:double) |" WATCHED

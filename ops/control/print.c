@@ -136,7 +136,7 @@ OPS(print) = {
     {"Print(input:T, data:@U) -> (output:T) | T:type U:list(type)>=0 message:string='' first_n:int=-1 summarize:int=3 "
      "; stateful",
      "The input; prints the data to stderr.", .infer = weft__infer_same, .cpu = print_cpu, .prepare = print_prepare,
-     .unprepare = weft__free, .grad = weft__gradient_pass, .cases = print_cases},
+     .unprepare = weft__free, .grad = weft__gradient_pass, .cases = print_cases, .narrow = NARROW_ALL},
     {"PrintV2(input:string) -> () | output_stream:string='stderr' end:string='\n' ; stateful",
      "Prints a string to stderr, stdout, the log or a file.", .infer = print_v2_infer, .cpu = print_v2_cpu,
      .cases = print_v2_cases},

@@ -20,7 +20,7 @@ void weft__call_set(weft_call_fn *fn, void *arg) {
   pthread_mutex_unlock(&program.lock);
 }
 
-static weft_err check_type(const kernel *k, int i, const weft_tensor *t) {
+static weft_err py_func_check_type(const kernel *k, int i, const weft_tensor *t) {
   weft_dtype want = weft__dtype_base(k->node->out_type[i]);
   if (!t) return weft__kernel_fail(k, WEFT_INTERNAL, "the function gave no result %d", i);
   if (t->dtype == want) return WEFT_OK;
@@ -40,7 +40,7 @@ static weft_err py_func_cpu(kernel *k) {
   weft_err err = fn(arg, weft__node_str(k->node, "token").data, k->n_in, k->in, k->n_out, made);
   if (err) err = weft__kernel_in(k, err);
   for (int i = 0; !err && i < k->n_out; i++) {
-    err = check_type(k, i, made[i]);
+    err = py_func_check_type(k, i, made[i]);
     if (!err) err = weft__out_share(k, i, made[i]);
   }
   for (int i = 0; i < k->n_out; i++) weft_tensor_destroy(made[i]);

@@ -58,7 +58,7 @@ static const op_case device_cases[] = {
 
 OPS(to_bool) = {
     {"ToBool(input:T) -> (output:bool) | T:type", "Is a value true, as Python's bool() says?",
-     .infer = weft__infer_scalar, .cpu = to_bool_cpu, .cases = to_bool_cases},
+     .infer = weft__infer_scalar, .cpu = to_bool_cpu, .cases = to_bool_cases, .narrow = NARROW_ALL},
     {"DeviceIndex() -> (index:int32) | device_names:list(string) ; stateful",
      "The number of the node's device in a list.", .infer = weft__infer_scalar, .cpu = device_cpu,
      .cases = device_cases},

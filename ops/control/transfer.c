@@ -12,7 +12,7 @@ static weft_err transfer_prepare(const weft_node *n, void **state) {
   return *state ? WEFT_OK : WEFT_OOM;
 }
 
-static weft_err key_of(kernel *k, char **key) {
+static weft_err transfer_key_of(kernel *k, char **key) {
   if (!k->step->rendezvous)
     return weft__kernel_fail(k, WEFT_INTERNAL, "%s runs in a step that has no rendezvous", k->node->op_name);
   bool in_loop = k->frame_id != 0 || k->iteration != 0;
@@ -22,7 +22,7 @@ static weft_err key_of(kernel *k, char **key) {
 
 static weft_err send_cpu(kernel *k) {
   char *key;
-  WEFT_TRY(key_of(k, &key));
+  WEFT_TRY(transfer_key_of(k, &key));
   static const weft_tensor nothing;
   weft_err err = weft__rendezvous_send(k->step->rendezvous, key, k->input_dead ? &nothing : k->in[0], k->input_dead);
   if (key != k->state) weft__free(key);
@@ -47,7 +47,7 @@ static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead)
 /* Cancelling the step aborts the rendezvous, which ends the wait. */
 static weft_err recv_cpu(kernel *k) {
   char *key;
-  WEFT_TRY(key_of(k, &key));
+  WEFT_TRY(transfer_key_of(k, &key));
   char *own = key != k->state ? key : NULL; /* the kernel may be freed before the value arrives */
   weft__kernel_defer(k);
   weft__rendezvous_recv(k->step->rendezvous, key, on_receipt, k);
@@ -69,9 +69,9 @@ OPS(transfer) = {
     {"_Recv" RECV, "Receives a tensor from another part of the step.", .flags = OP_ASYNC, .kind = KIND_RECV,
      .infer = weft__infer_none, .cpu = recv_cpu, WITH_KEY, .anywhere = "*"},
     {"Send" SEND, "Sends a tensor to another part of the step, for programs.", .flags = OP_ASYNC,
-     .infer = weft__infer_none, .cpu = send_cpu, WITH_KEY},
+     .infer = weft__infer_none, .cpu = send_cpu, WITH_KEY, .narrow = NARROW_ALL},
     {"Recv" RECV, "Receives a tensor from another part of the step, for programs.", .flags = OP_ASYNC,
-     .infer = weft__infer_none, .cpu = recv_cpu, WITH_KEY},
+     .infer = weft__infer_none, .cpu = recv_cpu, WITH_KEY, .narrow = NARROW_ALL},
     {"_HostSend" SEND, "Sends a tensor that lies in host memory.", .flags = OP_ASYNC, .kind = KIND_SEND,
      .infer = weft__infer_none, .cpu = send_cpu, WITH_KEY, .anywhere = "*"},
     {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_ASYNC, .kind = KIND_RECV,

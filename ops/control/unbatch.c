@@ -254,10 +254,10 @@ OPS(unbatch) = {
     {"Unbatch(batched_tensor:T, batch_index:int64, id:int64) -> (unbatched_tensor:T) | timeout_micros:int "
      "container:string='' shared_name:string='' T:type",
      "The rows of this step out of a batch that perhaps another step has.", .flags = OP_BLOCKING | OP_NO_FOLD,
-     .infer = unbatch_infer, .cpu = unbatch_cpu},
+     .infer = unbatch_infer, .cpu = unbatch_cpu, .narrow = NARROW_ALL},
     {"UnbatchGrad(original_input:T, batch_index:int64, grad:T, id:int64) -> (batched_grad:T) | container:string='' "
      "shared_name:string='' T:type",
      "The gradients of all steps of a batch, in the step that has it.", .flags = OP_BLOCKING | OP_NO_FOLD,
-     .infer = unbatch_grad_infer, .cpu = unbatch_grad_cpu},
+     .infer = unbatch_grad_infer, .cpu = unbatch_grad_cpu, .narrow = NARROW_ALL},
     {.scenario = "tests/parity/test_batching.py"},
 };

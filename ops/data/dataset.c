@@ -1,4 +1,4 @@
-/* dataset.c - functions shared by the data set ops, and the ops that return their input unchanged: options and
+/* dataset.c - functions shared by the data set ops, and the ops that return their input unchanged:
  * optimizations that have no effect in Weft. */
 #include "ops/data/dataset.h"
 #include "base/alloc.h"
@@ -88,7 +88,6 @@ static weft_err same_cpu(kernel *k) { return weft__forward(k, 0, 0, &k->in[0]->s
   }
 
 OPS(dataset) = {
-    SAME("OptionsDataset", "", "serialized_options:string " OUTPUTS METADATA, ""),
     SAME("OptimizeDataset", ", optimizations:string", OUTPUTS " optimization_configs:list(string)=[]", ""),
     SAME("OptimizeDatasetV2",
          ", optimizations_enabled:string, optimizations_disabled:string, optimizations_default:string",

@@ -58,6 +58,8 @@ weft_err weft__map_ended(weft_err err, bool keeps_cardinality, bool *end);
 /* Sets out to a variant that holds n elements, whose components follow one another in `row`.  Takes ownership of
  * row. (ops/data/dataset_group.c) */
 weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *type, weft_tensor *row, int64_t n);
+/* Output 0 of the kernel becomes such a data set of its inputs: n_part of them are the components of an element. */
+weft_err weft__stored_out(kernel *k, int n_part, const weft_dtype *type);
 
 /* (ops/data/dataset_order.c) */
 extern const dataset_kind weft__repeat_kind;

@@ -45,7 +45,7 @@ static void reading_finish(reading *r) {
 
 /* ---- into a file of records ---- */
 
-static weft_err write_all(reading *r, const kernel *k, record_writer *w) {
+static weft_err dataset_access_write_all(reading *r, const kernel *k, record_writer *w) {
   if (r->set->n_part != 1 || r->set->type[0] != WEFT_STRING)
     return weft__fail(WEFT_INVALID_ARGUMENT, "DatasetToTFRecord: elements must be scalars of string");
   for (;;) {
@@ -68,7 +68,7 @@ static weft_err to_file(reading *r, const kernel *k, const char *path, const cha
                       packing);
   WEFT_TRY(weft__path_allowed(path));
   WEFT_TRY(weft__record_writer_create(&w, path, c));
-  const weft_err err = write_all(r, k, w);
+  const weft_err err = dataset_access_write_all(r, k, w);
   if (!err) return weft__record_writer_destroy(w);
   text said = {0};
   weft__text_add(&said, weft__error_message(), strlen(weft__error_message()));
@@ -161,7 +161,7 @@ static weft_err fill_table_cpu(kernel *k) {
 
 /* ---- one element by its index ---- */
 
-static weft_err check_index(const dataset *d, int64_t index) {
+static weft_err dataset_access_check_index(const dataset *d, int64_t index) {
   const int64_t n = weft__dataset_count(d);
   if (n < 0)
     return weft__fail(WEFT_FAILED_PRECONDITION,
@@ -192,7 +192,7 @@ static weft_err at_index_cpu(kernel *k) {
   reading r = {0};
   WEFT_TRY(weft__dataset_int(k, 1, "index", &index));
   weft_err err = reading_begin(&r, k, 0);
-  if (!err) err = check_index(r.set, index);
+  if (!err) err = dataset_access_check_index(r.set, index);
   for (int64_t i = 0; i <= index && !err && !r.over; i++) err = reading_next(&r);
   if (!err && r.over) err = weft__fail(WEFT_OUT_OF_RANGE, "the data set ended before element %lld", (long long)index);
   if (!err) err = dataset_access_return(k, &r);

@@ -53,7 +53,7 @@ static weft_err dataset_batch_misfit(const weft_tensor *out, const weft_tensor *
                     part, weft__shape_text(&first), (long long)i, weft__shape_text(&t->shape));
 }
 
-static weft_err put_element(iterator *it, weft_tensor *out, int64_t i, weft_tensor *got) {
+static weft_err dataset_batch_put_element(iterator *it, weft_tensor *out, int64_t i, weft_tensor *got) {
   for (int p = 0; p < it->set->n_part; p++) {
     if (i == 0) WEFT_TRY(rows_like(&out[p], &got[p], ((batch *)it->set)->size));
     if (!row_fits(&out[p], &got[p])) return dataset_batch_misfit(&out[p], &got[p], p, i);
@@ -76,7 +76,7 @@ static weft_err batch_next(iterator *it, const step *st, weft_tensor *out, bool 
   while (n < b->size && !err) {
     err = weft__iterator_next(w->from, st, w->got, &over);
     if (err || over) break;
-    err = put_element(it, out, n++, w->got);
+    err = dataset_batch_put_element(it, out, n++, w->got);
     weft__components_clear(w->got, it->set->n_part);
   }
   *end = !err && (n == 0 || (n < b->size && b->drop_remainder));
@@ -230,7 +230,7 @@ static const dataset_kind padded_kind = {"PaddedBatch",
                                          .finish = weft__walk_finish};
 
 /* Checks that there is a shape and a value for each part of an element, with matching types. */
-static weft_err check_padding(const dataset *d, int n_shape, int n_value) {
+static weft_err dataset_batch_check_padding(const dataset *d, int n_shape, int n_value) {
   const dataset *in = d->input[0];
   if (d->n_part != in->n_part || n_shape != d->n_part || n_value != d->n_part)
     return weft__fail(
@@ -250,7 +250,7 @@ static weft_err read_padding(kernel *k, dataset *d) {
   int shapes, values, n, n_shape;
   WEFT_TRY(weft__node_in_range(k->node, "padded_shapes", &shapes, &n_shape));
   WEFT_TRY(weft__node_in_range(k->node, "padding_values", &values, &n));
-  WEFT_TRY(check_padding(d, n_shape, n));
+  WEFT_TRY(dataset_batch_check_padding(d, n_shape, n));
   s->to = weft__alloc_zero((size_t)d->n_part, sizeof *s->to);
   s->value = weft__components_alloc(d->n_part);
   if (!s->to || !s->value) return WEFT_OOM;

@@ -34,7 +34,7 @@ static void file_cache_finish(iterator *it) {
 }
 
 /* Formats the key of a component, with TensorFlow's width. */
-static bytes key_of(char room[48], int64_t element, int part, int n_part) {
+static bytes dataset_cache_key_of(char room[48], int64_t element, int part, int n_part) {
   int digits = snprintf(room, 48, "%d", n_part > 0 ? n_part - 1 : 0);
   int n = snprintf(room, 48, "%7lld_%*d", (long long)element, digits, part);
   return (bytes){room, (size_t)n};
@@ -67,11 +67,11 @@ static weft_err write_variants(file_cache_at *at, bytes key, const weft_tensor *
   return err;
 }
 
-static weft_err read_part(file_cache_at *at, int part, weft_tensor *out, bool *end) {
+static weft_err dataset_cache_read_part(file_cache_at *at, int part, weft_tensor *out, bool *end) {
   const dataset *d = at->base.base.set;
   bundle_entry e;
   char room[48];
-  bytes key = key_of(room, at->next, part, d->n_part);
+  bytes key = dataset_cache_key_of(room, at->next, part, d->n_part);
   weft_err err = weft__bundle_find(at->reader, key, &e);
   *end = err == WEFT_NOT_FOUND && part == 0;
   if (*end) return WEFT_OK;
@@ -90,7 +90,7 @@ static weft_err read_element(file_cache_at *at, weft_tensor *out, bool *end) {
   const dataset *d = at->base.base.set;
   *end = false;
   for (int i = 0; i < d->n_part && !*end; i++) {
-    weft_err err = read_part(at, i, &out[i], end);
+    weft_err err = dataset_cache_read_part(at, i, &out[i], end);
     if (err) {
       weft__components_clear(out, d->n_part);
       return err;
@@ -104,7 +104,7 @@ static weft_err write_element(file_cache_at *at, const weft_tensor *element) {
   const dataset *d = at->base.base.set;
   char room[48];
   for (int i = 0; i < d->n_part; i++) {
-    const bytes key = key_of(room, at->next, i, d->n_part);
+    const bytes key = dataset_cache_key_of(room, at->next, i, d->n_part);
     WEFT_TRY(element[i].dtype == WEFT_VARIANT ? write_variants(at, key, &element[i])
                                               : weft__bundle_add(at->writer, key, &element[i]));
   }

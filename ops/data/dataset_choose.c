@@ -9,7 +9,7 @@ typedef struct chosen {
 } chosen;
 
 /* Reads the number of the data set that is next. */
-static weft_err turn_of(const weft_tensor *t, int n, int *out) {
+static weft_err choice_of(const weft_tensor *t, int n, int *out) {
   if (t->shape.rank != 0 || t->dtype != WEFT_INT64)
     return weft__fail(WEFT_INVALID_ARGUMENT, "the selector must give scalars of int64");
   int64_t at = TENSOR_DATA(t, int64_t)[0];
@@ -23,13 +23,13 @@ static weft_err chosen_next(iterator *it, const step *st, weft_tensor *out, bool
   several *s = (several *)it;
   int n = it->set->n_input - 1; /* s->at counts the data sets that have ended */
   while (s->from[0] && s->at < n) {
-    weft_tensor turn = {0};
+    weft_tensor choice = {0};
     int i = 0;
     bool over = false;
-    WEFT_TRY(weft__iterator_next(s->from[0], st, &turn, &over));
+    WEFT_TRY(weft__iterator_next(s->from[0], st, &choice, &over));
     if (over) break;
-    weft_err err = turn_of(&turn, n, &i);
-    weft__tensor_clear(&turn);
+    weft_err err = choice_of(&choice, n, &i);
+    weft__tensor_clear(&choice);
     WEFT_TRY(err);
     if (!s->from[i + 1]) continue; /* ended before */
     WEFT_TRY(weft__iterator_next(s->from[i + 1], st, out, &over));

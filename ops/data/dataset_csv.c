@@ -90,7 +90,7 @@ static weft_err read_unquoted(csv_at *at, const csv *s) {
 }
 
 /* Reads a field and the delimiter or line end after it. *last is set if the record ends here. */
-static weft_err read_field(csv_at *at, const csv *s, bool *last) {
+static weft_err dataset_csv_read_field(csv_at *at, const csv *s, bool *last) {
   at->field.size = 0;
   WEFT_TRY(s->quotes && at->byte == '"' ? read_quoted(at, s->delim) : read_unquoted(at, s));
   if (at->field.failed) return WEFT_OOM;
@@ -113,7 +113,7 @@ static weft_err put_default(const csv *s, int column, weft_tensor *out) {
   return weft__elements_copy(out->dtype, out->data, d->data, 1);
 }
 
-static weft_err put_field(csv_at *at, const csv *s, int column, weft_tensor *out) {
+static weft_err dataset_csv_put_field(csv_at *at, const csv *s, int column, weft_tensor *out) {
   const char *field = weft__text_get(&at->field);
   size_t n = at->field.size;
   WEFT_TRY(weft__tensor_init(out, s->base.type[column], &SHAPE_SCALAR));
@@ -141,11 +141,11 @@ static weft_err read_record(iterator *it, weft_tensor *out) {
   bool last = false;
   weft_err err = WEFT_OK;
   for (int64_t i = 0; !last; i++) { /* after an error, the rest of the record is skipped */
-    weft_err why = read_field(at, s, &last);
+    weft_err why = dataset_csv_read_field(at, s, &last);
     if (why && !err) err = why;
     if (why && at->byte < 0) break;
     if (err || !is_wanted(s, i, &listed)) continue;
-    if (column < it->set->n_part) err = put_field(at, s, column, &out[column]);
+    if (column < it->set->n_part) err = dataset_csv_put_field(at, s, column, &out[column]);
     column++;
   }
   if (!err && column != it->set->n_part)
@@ -156,14 +156,14 @@ static weft_err read_record(iterator *it, weft_tensor *out) {
 
 /* ---- files ---- */
 
-static weft_err open_next(csv_at *at) {
+static weft_err dataset_csv_open_next(csv_at *at) {
   const csv *s = (csv *)at->base.set;
   const str *name = &TENSOR_DATA(&s->names, str)[at->next];
   if (!(at->path = weft__strndup(name->size ? name->data : "", name->size))) return WEFT_OOM;
   WEFT_TRY(weft__path_allowed(at->path));
   WEFT_TRY(weft__input_open(&at->in, at->path, s->compression));
   dataset_csv_advance(at);
-  for (bool last = !s->header || at->byte < 0; !last;) WEFT_TRY(read_field(at, s, &last));
+  for (bool last = !s->header || at->byte < 0; !last;) WEFT_TRY(dataset_csv_read_field(at, s, &last));
   return WEFT_OK;
 }
 
@@ -175,7 +175,7 @@ static weft_err csv_next(iterator *it, const step *st, weft_tensor *out, bool *e
     if (!at->path) {
       *end = at->next >= weft__tensor_count(&((csv *)it->set)->names);
       if (*end) return WEFT_OK;
-      err = open_next(at);
+      err = dataset_csv_open_next(at);
       at->next += !err;
     }
     if (!err && at->byte >= 0) {
@@ -204,7 +204,7 @@ static weft_err string_of(const kernel *k, int i, const char *name, const str **
   return WEFT_OK;
 }
 
-static weft_err read_options(kernel *k, csv *s) {
+static weft_err dataset_csv_read_options(kernel *k, csv *s) {
   const str *packing, *delim, *na;
   int64_t header, quotes;
   WEFT_TRY(string_of(k, IN_COMPRESSION, "compression_type", &packing));
@@ -266,7 +266,7 @@ static weft_err csv_cpu(kernel *k) {
   WEFT_TRY(weft__dataset_of(k, &csv_kind, 0, &d));
   csv *s = (csv *)d;
   weft_err err = weft__tensor_keep(&s->names, k->in[IN_NAMES]);
-  if (!err) err = read_options(k, s);
+  if (!err) err = dataset_csv_read_options(k, s);
   if (!err) err = read_columns(k, s, IN_SELECT, exclude);
   if (!err) err = read_defaults(k, s, first, count);
   return weft__dataset_out(k, d, err);

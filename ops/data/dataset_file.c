@@ -95,7 +95,7 @@ static weft_err seek_record(const files *s, files_at *at, int64_t file) {
   return WEFT_OK;
 }
 
-static weft_err open_next(files_at *at) {
+static weft_err dataset_file_open_next(files_at *at) {
   const files *s = (files *)at->base.set;
   int64_t file = at->next;
   const str *name = &TENSOR_DATA(&s->names, str)[file];
@@ -185,7 +185,7 @@ static weft_err files_next(iterator *it, const step *st, weft_tensor *out, bool 
     if (!at->path) {
       *end = at->next >= weft__tensor_count(&s->names);
       if (*end) return WEFT_OK;
-      weft_err err = open_next(at);
+      weft_err err = dataset_file_open_next(at);
       if (err) { /* the next call tries the same file again */
         close_file(at);
         return err;
@@ -204,7 +204,7 @@ static const dataset_kind files_dataset = {
 
 /* ---- kernels ---- */
 
-static weft_err read_args(kernel *k, files *s) {
+static weft_err dataset_file_read_args(kernel *k, files *s) {
   int at, count;
   if (k->in[0]->shape.rank > 1) return weft__fail(WEFT_INVALID_ARGUMENT, "`filenames` must be a scalar or a vector.");
   WEFT_TRY(weft__tensor_keep(&s->names, k->in[0]));
@@ -237,7 +237,7 @@ static weft_err dataset_file_make(kernel *k, file_kind kind) {
   dataset *d = NULL;
   WEFT_TRY(weft__dataset_of(k, &files_dataset, 0, &d));
   ((files *)d)->kind = kind;
-  weft_err err = read_args(k, (files *)d);
+  weft_err err = dataset_file_read_args(k, (files *)d);
   if (!err && kind == FILE_FIXED) err = read_lengths(k, (files *)d);
   return weft__dataset_out(k, d, err);
 }

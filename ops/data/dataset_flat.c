@@ -56,7 +56,7 @@ static void dataset_flat_advance(interleave_at *i, int64_t cycle) {
   i->taken = 0;
 }
 
-static weft_err open_next(iterator *it, const step *st) {
+static weft_err dataset_flat_open_next(iterator *it, const step *st) {
   interleave_at *i = (interleave_at *)it;
   bool end = false;
   WEFT_TRY(weft__iterator_next(i->base.from, st, i->base.got, &end));
@@ -73,7 +73,7 @@ static weft_err interleave_next(iterator *it, const step *st, weft_tensor *out, 
   while (!i->input_over || i->n_open > 0) {
     bool over = false;
     if (!i->open[i->at] && !i->input_over) {
-      WEFT_TRY(open_next(it, st));
+      WEFT_TRY(dataset_flat_open_next(it, st));
       continue;
     }
     if (!i->open[i->at]) {

@@ -51,6 +51,20 @@ weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *typ
   return err;
 }
 
+weft_err weft__stored_out(kernel *k, int n_part, const weft_dtype *type) {
+  weft_tensor *row = weft__components_alloc(k->n_in), *y = weft__out(k, 0, &SHAPE_SCALAR), made = {0};
+  weft_err err = row && y ? WEFT_OK : WEFT_OOM;
+  for (int i = 0; i < k->n_in && !err; i++) err = weft__tensor_keep(&row[i], k->in[i]);
+  if (err) {
+    weft__components_free(row, k->n_in);
+    return err;
+  }
+  WEFT_TRY(weft__stored_create(&made, n_part, type, row, k->n_in / n_part));
+  err = weft__elements_copy(WEFT_VARIANT, y->data, made.data, 1);
+  weft__tensor_clear(&made);
+  return err;
+}
+
 /* ---- groups ---- */
 
 enum { F_KEY, F_REDUCE, F_SIZE, F_COUNT };
@@ -120,7 +134,7 @@ static weft_err begin_group(iterator *it, const step *st, int64_t key) {
   return err;
 }
 
-static weft_err find_group(iterator *it, const step *st, int64_t key, group **out) {
+static weft_err dataset_group_find(iterator *it, const step *st, int64_t key, group **out) {
   group_at *at = (group_at *)it;
   int i = 0;
   while (i < at->n_group && at->group[i].key != key) i++;
@@ -159,7 +173,7 @@ static weft_err open_group(iterator *it, const step *st, group *g) {
   return err;
 }
 
-static int by_key(const void *a, const void *b) {
+static int dataset_group_by_key(const void *a, const void *b) {
   const group *x = a, *y = b;
   return (x->key > y->key) - (x->key < y->key);
 }
@@ -173,12 +187,12 @@ static weft_err dataset_group_advance(iterator *it, const step *st, bool *end) {
     WEFT_TRY(weft__iterator_next(at->base.from, st, at->base.got, &at->input_over));
     if (!at->input_over) {
       weft_err err = dataset_group_ask(it, st, F_KEY, at->base.got, it->set->input[0]->n_part, &key);
-      if (!err) err = find_group(it, st, key, &g);
+      if (!err) err = dataset_group_find(it, st, key, &g);
       if (!err) err = dataset_group_put(it, g);
       weft__components_clear(at->base.got, it->set->input[0]->n_part);
       return !err && g->n == g->want ? open_group(it, st, g) : err;
     }
-    if (at->n_group) qsort(at->group, (size_t)at->n_group, sizeof *at->group, by_key);
+    if (at->n_group) qsort(at->group, (size_t)at->n_group, sizeof *at->group, dataset_group_by_key);
   }
   while (at->flushed < at->n_group && at->group[at->flushed].n == 0) at->flushed++;
   *end = at->flushed == at->n_group;

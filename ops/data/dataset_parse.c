@@ -21,24 +21,24 @@ typedef struct parser {
   feature_key *key; /* the keys of all features */
 } parser;
 
-static int by_key(const void *a, const void *b) {
+static int dataset_parse_by_key(const void *a, const void *b) {
   const attr_str *x = &((const feature_key *)a)->key, *y = &((const feature_key *)b)->key;
   const int c = memcmp(x->data, y->data, x->size < y->size ? x->size : y->size);
   return c ? c : (x->size > y->size) - (x->size < y->size);
 }
 
-static int count_of(const weft_node *n, const char *name) {
+static int dataset_parse_count_of(const weft_node *n, const char *name) {
   const attr *a = weft__node_attr(n, name);
   return a ? a->n : 0;
 }
 
 static weft_err same_count(const weft_node *n, const char *a, const char *b) {
-  if (count_of(n, a) == count_of(n, b)) return WEFT_OK;
-  return weft__fail(WEFT_INVALID_ARGUMENT, "%s: %s has %d entries, but %s has %d", n->name, a, count_of(n, a), b,
-                    count_of(n, b));
+  if (dataset_parse_count_of(n, a) == dataset_parse_count_of(n, b)) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT, "%s: %s has %d entries, but %s has %d", n->name, a,
+                    dataset_parse_count_of(n, a), b, dataset_parse_count_of(n, b));
 }
 
-static weft_err check_counts(const weft_node *n) {
+static weft_err dataset_parse_check_counts(const weft_node *n) {
   WEFT_TRY(same_count(n, "sparse_keys", "sparse_types"));
   WEFT_TRY(same_count(n, "dense_keys", "Tdense"));
   WEFT_TRY(same_count(n, "dense_keys", "dense_shapes"));
@@ -114,7 +114,7 @@ static void add_components(parser *p, weft_out made) {
     const attr attrs[] = {A_INT("RAGGED_RANK", 1), A_BOOL("batched_input", false)};
     add_key(p, "ragged_keys", i, weft__b_node(p->g, "RaggedTensorToVariant", NULL, 2, in, 2, attrs));
   }
-  qsort(p->key, (size_t)p->n, sizeof *p->key, by_key);
+  qsort(p->key, (size_t)p->n, sizeof *p->key, dataset_parse_by_key);
 }
 
 static weft_err dataset_parse_build(parser *p, function **out) {
@@ -136,11 +136,11 @@ static weft_err dataset_parse_build(parser *p, function **out) {
 }
 
 static weft_err parse_prepare(const weft_node *n, void **state) {
-  WEFT_TRY(check_counts(n));
+  WEFT_TRY(dataset_parse_check_counts(n));
   parser p = {.node = n,
-              .n_sparse = count_of(n, "sparse_keys"),
-              .n_dense = count_of(n, "dense_keys"),
-              .n_ragged = count_of(n, "ragged_keys")};
+              .n_sparse = dataset_parse_count_of(n, "sparse_keys"),
+              .n_dense = dataset_parse_count_of(n, "dense_keys"),
+              .n_ragged = dataset_parse_count_of(n, "ragged_keys")};
   p.arg = weft__alloc((size_t)(p.n_dense + 1) * sizeof *p.arg);
   p.key = weft__alloc((size_t)(p.n_sparse + p.n_dense + p.n_ragged + 1) * sizeof *p.key);
   const weft_err err = p.arg && p.key ? dataset_parse_build(&p, (function **)state) : WEFT_OOM;

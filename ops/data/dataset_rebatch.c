@@ -20,7 +20,7 @@ typedef struct rebatch_at {
   walk base;
   bool have; /* base.got is a batch of which `next` rows have been used */
   int64_t next, rows;
-  int64_t turn; /* index of the next piece or size */
+  int64_t next_size; /* index of the next piece or size */
 } rebatch_at;
 
 static void rebatch_destroy(dataset *d) { weft__free(((rebatch *)d)->size); }
@@ -56,7 +56,7 @@ static weft_err next_batch(iterator *it, const step *st, bool *end) {
 }
 
 /* Makes *out a view of rows [first, first + n) of component p of the current batch. */
-static void view_of(const rebatch_at *at, int p, int64_t first, int64_t n, weft_tensor *out) {
+static void dataset_rebatch_view_of(const rebatch_at *at, int p, int64_t first, int64_t n, weft_tensor *out) {
   const weft_tensor *t = &at->base.got[p];
   const int64_t row = weft__shape_product(&t->shape, 1, t->shape.rank);
   weft__tensor_share(out, t);
@@ -71,9 +71,9 @@ static weft_err cut_next(iterator *it, const step *st, weft_tensor *out, bool *e
   if (*end) return WEFT_OK;
   const int64_t each = at->rows / n + (at->rows % n != 0), first = at->next,
                 count = at->rows - first < each ? at->rows - first : each;
-  for (int p = 0; p < it->set->n_part; p++) view_of(at, p, first, count, &out[p]);
+  for (int p = 0; p < it->set->n_part; p++) dataset_rebatch_view_of(at, p, first, count, &out[p]);
   at->next += count;
-  if (++at->turn == n) at->turn = 0, at->have = false;
+  if (++at->next_size == n) at->next_size = 0, at->have = false;
   return WEFT_OK;
 }
 
@@ -92,7 +92,7 @@ static weft_err add_piece(iterator *it, pieces *all, int64_t count) {
     memset(grown + all->room * width, 0, sizeof *grown * (size_t)((room - all->room) * width));
     all->view = grown, all->room = room;
   }
-  for (int p = 0; p < width; p++) view_of(at, p, at->next, count, &all->view[all->n * width + p]);
+  for (int p = 0; p < width; p++) dataset_rebatch_view_of(at, p, at->next, count, &all->view[all->n * width + p]);
   all->n++;
   all->rows += count;
   at->next += count;
@@ -126,7 +126,7 @@ static weft_err join_part(const pieces *all, int width, int p, weft_tensor *out)
 }
 
 /* Collects `want` rows, or fewer at the end of the input. */
-static weft_err gather_rows(iterator *it, const step *st, int64_t want, pieces *all) {
+static weft_err dataset_rebatch_gather_rows(iterator *it, const step *st, int64_t want, pieces *all) {
   rebatch_at *at = (rebatch_at *)it;
   for (bool end = false; all->rows < want || !all->n;) {
     WEFT_TRY(next_batch(it, st, &end));
@@ -141,15 +141,15 @@ static weft_err join_next(iterator *it, const step *st, weft_tensor *out, bool *
   const rebatch *r = (rebatch *)it->set;
   rebatch_at *at = (rebatch_at *)it;
   const int width = it->set->n_part;
-  const int64_t want = r->size[at->turn % r->n_size];
+  const int64_t want = r->size[at->next_size % r->n_size];
   pieces all = {0};
-  weft_err err = gather_rows(it, st, want, &all);
+  weft_err err = dataset_rebatch_gather_rows(it, st, want, &all);
   *end = !err && (!all.n || (all.rows < want && (r->drop_remainder || !all.rows)));
   for (int p = 0; p < width && !err && !*end; p++) err = join_part(&all, width, p, &out[p]);
   if (all.view) weft__components_clear(all.view, weft__int_sat(all.n * width));
   weft__free(all.view);
   if (err) weft__components_clear(out, width);
-  at->turn++;
+  at->next_size++;
   return err;
 }
 
@@ -228,7 +228,7 @@ static void sliding_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-static weft_err add_element(iterator *it, const step *st) {
+static weft_err dataset_rebatch_add_element(iterator *it, const step *st) {
   sliding_at *at = (sliding_at *)it;
   if (at->n == at->room) {
     const int64_t room = at->room ? 2 * at->room : 16;
@@ -285,7 +285,7 @@ static weft_err sliding_next(iterator *it, const step *st, weft_tensor *out, boo
   sliding_at *at = (sliding_at *)it;
   const sliding *s = (sliding *)it->set;
   const int64_t span = (s->size - 1) * s->stride + 1;
-  while (at->n < span && !at->over) WEFT_TRY(add_element(it, st));
+  while (at->n < span && !at->over) WEFT_TRY(dataset_rebatch_add_element(it, st));
   const int64_t found = at->n > span ? span : at->n, count = found ? (found - 1) / s->stride + 1 : 0;
   *end = !count || (s->drop_remainder && count < s->size);
   if (*end) return WEFT_OK;

@@ -45,7 +45,7 @@ static void reducer_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-static weft_err key_of(iterator *it, const step *st, int64_t *key) {
+static weft_err dataset_reducer_key_of(iterator *it, const step *st, int64_t *key) {
   walk *w = (walk *)it;
   weft_tensor made = {0};
   WEFT_TRY(
@@ -79,7 +79,7 @@ static weft_err new_group(iterator *it, const step *st, int64_t key, group **out
 }
 
 /* Returns the slot of the key in the index, or the free slot for it. */
-static int64_t *place_of(const reducer_at *at, int64_t key) {
+static int64_t *dataset_reducer_place_of(const reducer_at *at, int64_t key) {
   uint64_t mask = (uint64_t)at->places - 1;
   for (uint64_t i = ((uint64_t)key * 0x9e3779b97f4a7c15u >> 20) & mask;; i = (i + 1) & mask)
     if (!at->index[i] || at->groups[at->index[i] - 1].key == key) return &at->index[i];
@@ -91,14 +91,14 @@ static weft_err grow_index(reducer_at *at) {
   if (!index) return WEFT_OOM;
   weft__free(at->index);
   at->index = index, at->places = places;
-  for (int64_t i = 0; i < at->n; i++) *place_of(at, at->groups[i].key) = i + 1;
+  for (int64_t i = 0; i < at->n; i++) *dataset_reducer_place_of(at, at->groups[i].key) = i + 1;
   return WEFT_OK;
 }
 
-static weft_err find_group(iterator *it, const step *st, int64_t key, group **out) {
+static weft_err dataset_reducer_find_group(iterator *it, const step *st, int64_t key, group **out) {
   reducer_at *at = (reducer_at *)it;
   if (2 * at->n >= at->places) WEFT_TRY(grow_index(at));
-  int64_t *place = place_of(at, key);
+  int64_t *place = dataset_reducer_place_of(at, key);
   if (!*place) {
     WEFT_TRY(new_group(it, st, key, out));
     *place = at->n;
@@ -114,8 +114,8 @@ static weft_err reduce_one(iterator *it, const step *st) {
   int n_part = it->set->input[0]->n_part;
   int64_t key = 0;
   group *g = NULL;
-  WEFT_TRY(key_of(it, st, &key));
-  WEFT_TRY(find_group(it, st, key, &g));
+  WEFT_TRY(dataset_reducer_key_of(it, st, &key));
+  WEFT_TRY(dataset_reducer_find_group(it, st, key, &g));
   weft_tensor *args = weft__components_alloc(r->n_state + n_part), *made = weft__components_alloc(r->n_state);
   weft_err err = args && made ? WEFT_OK : WEFT_OOM;
   if (!err) {
@@ -129,7 +129,7 @@ static weft_err reduce_one(iterator *it, const step *st) {
   return err;
 }
 
-static weft_err read_all(iterator *it, const step *st) {
+static weft_err dataset_reducer_read_all(iterator *it, const step *st) {
   walk *w = (walk *)it;
   for (bool end = false;;) {
     WEFT_TRY(weft__iterator_next(w->from, st, w->got, &end));
@@ -144,7 +144,7 @@ static weft_err reducer_next(iterator *it, const step *st, weft_tensor *out, boo
   reducer_at *at = (reducer_at *)it;
   const reducer *r = (reducer *)it->set;
   if (!at->read) {
-    WEFT_TRY(read_all(it, st));
+    WEFT_TRY(dataset_reducer_read_all(it, st));
     at->read = true;
   }
   *end = at->next == at->n;

@@ -68,7 +68,7 @@ static weft_err keep_parts(kernel *k, tensors *t) {
   return WEFT_OK;
 }
 
-static weft_err check_rows(kernel *k, tensors *t) {
+static weft_err dataset_source_check_rows(kernel *k, tensors *t) {
   for (int i = 0; i < k->n_in; i++) {
     if (k->in[i]->shape.rank < 1)
       return weft__fail(WEFT_INVALID_ARGUMENT, "All components must be at least 1-dimensional");
@@ -89,7 +89,7 @@ static weft_err rows_cpu(kernel *k) {
   dataset *d = NULL;
   WEFT_TRY(weft__dataset_of(k, &rows_kind, 0, &d));
   weft_err err = keep_parts(k, (tensors *)d);
-  if (!err) err = check_rows(k, (tensors *)d);
+  if (!err) err = dataset_source_check_rows(k, (tensors *)d);
   return weft__dataset_out(k, d, err);
 }
 

@@ -146,7 +146,7 @@ static bool is_column_type(weft_dtype t) {
          t == WEFT_UINT8 || t == WEFT_UINT16 || t == WEFT_BOOL || t == WEFT_DOUBLE;
 }
 
-static weft_err check_rows(const kernel *k, const dataset *d) {
+static weft_err dataset_sql_check_rows(const kernel *k, const dataset *d) {
   const str *driver = &TENSOR_DATA(k->in[0], str)[0];
   if (driver->size != 6 || memcmp(driver->data, "sqlite", 6) != 0)
     return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -167,7 +167,7 @@ static weft_err rows_cpu(kernel *k) {
   for (int i = 0; i < 3; i++) WEFT_TRY(weft__kernel_scalar(k, i, names[i]));
   WEFT_TRY(weft__dataset_of(k, &rows_kind, 0, &d));
   rows *r = (rows *)d;
-  weft_err err = check_rows(k, d);
+  weft_err err = dataset_sql_check_rows(k, d);
   if (!err && (!(r->path = weft__kernel_strdup(k, 1)) || !(r->query = weft__kernel_strdup(k, 2)))) err = WEFT_OOM;
   return weft__dataset_out(k, d, err);
 }

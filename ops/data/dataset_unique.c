@@ -61,7 +61,7 @@ static weft_err dataset_unique_add(unique_at *at, const void *bytes, size_t size
   return WEFT_OK;
 }
 
-static weft_err add_element(unique_at *at, const weft_tensor *t, bool *is_new) {
+static weft_err dataset_unique_add_element(unique_at *at, const weft_tensor *t, bool *is_new) {
   if (t->shape.rank != 0) return weft__fail(WEFT_INVALID_ARGUMENT, "UniqueDataset only supports scalar elements");
   if (t->dtype != WEFT_STRING) return dataset_unique_add(at, t->data, weft__dtype_size(t->dtype), is_new);
   const str *s = TENSOR_DATA(t, str);
@@ -73,7 +73,7 @@ static weft_err unique_next(iterator *it, const step *st, weft_tensor *out, bool
   for (bool is_new = false;;) {
     WEFT_TRY(weft__iterator_next(at->base.from, st, out, end));
     if (*end) return WEFT_OK;
-    weft_err err = add_element(at, &out[0], &is_new);
+    weft_err err = dataset_unique_add_element(at, &out[0], &is_new);
     if (!err && is_new) return WEFT_OK;
     weft__components_clear(out, it->set->n_part);
     WEFT_TRY(err);

@@ -3,6 +3,7 @@
  * Images have their channels last.  Hue and saturation are changed in HSV: hue, saturation and value, all in [0, 1]
  * if the colors are in [0, 1].  Larger colors keep their scale. */
 #include "base/alloc.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -119,17 +120,17 @@ typedef struct color_job {
     rgb[1] = (1 - s + s * name##_clamp(2 - FABS(h - 2))) * v;                                                          \
     rgb[2] = (1 - s + s * name##_clamp(2 - FABS(h - 4))) * v;                                                          \
   }                                                                                                                    \
-  static void name##_split(void *arg, int64_t begin, int64_t end) {                                                    \
+  WEFT_TARGET_CLONES static void name##_split(void *arg, int64_t begin, int64_t end) {                                 \
     const color_job *j = arg;                                                                                          \
-    for (int64_t i = begin; i < end; i++) {                                                                            \
+    WEFT_IVDEP for (int64_t i = begin; i < end; i++) {                                                                 \
       T hsv[3];                                                                                                        \
       name##_from_rgb((const T *)j->x + 3 * i, hsv);                                                                   \
       for (int c = 0; c < 3; c++) ((T *)j->y)[3 * i + c] = hsv[c];                                                     \
     }                                                                                                                  \
   }                                                                                                                    \
-  static void name##_join(void *arg, int64_t begin, int64_t end) {                                                     \
+  WEFT_TARGET_CLONES static void name##_join(void *arg, int64_t begin, int64_t end) {                                  \
     const color_job *j = arg;                                                                                          \
-    for (int64_t i = begin; i < end; i++) {                                                                            \
+    WEFT_IVDEP for (int64_t i = begin; i < end; i++) {                                                                 \
       T rgb[3];                                                                                                        \
       name##_to_rgb((const T *)j->x + 3 * i, rgb);                                                                     \
       for (int c = 0; c < 3; c++) ((T *)j->y)[3 * i + c] = rgb[c];                                                     \
@@ -138,9 +139,9 @@ typedef struct color_job {
 DEFINE_HSV(hsv_float, float, fabsf)
 DEFINE_HSV(hsv_double, double, fabs)
 
-static void hue_pixels(void *arg, int64_t begin, int64_t end) {
+WEFT_TARGET_CLONES static void hue_pixels(void *arg, int64_t begin, int64_t end) {
   const color_job *j = arg;
-  for (int64_t i = begin; i < end; i++) {
+  WEFT_IVDEP for (int64_t i = begin; i < end; i++) {
     float hsv[3];
     hsv_float_from_rgb((const float *)j->x + 3 * i, hsv);
     hsv[0] += j->amount;
@@ -149,9 +150,9 @@ static void hue_pixels(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static void saturation_pixels(void *arg, int64_t begin, int64_t end) {
+WEFT_TARGET_CLONES static void saturation_pixels(void *arg, int64_t begin, int64_t end) {
   const color_job *j = arg;
-  for (int64_t i = begin; i < end; i++) {
+  WEFT_IVDEP for (int64_t i = begin; i < end; i++) {
     float hsv[3];
     hsv_float_from_rgb((const float *)j->x + 3 * i, hsv);
     hsv[1] = hsv_float_clamp(hsv[1] * j->amount);

@@ -152,7 +152,7 @@ static weft_err four_dims(const kernel *k, int i, const char *what) {
 
 /* Reads the boxes of input i and their image numbers of input i + 1. c->index is a copy, because a peer may write to
  * the input; free it with weft__free. */
-static weft_err read_boxes(const kernel *k, int i, crop *c) {
+static weft_err crop_read_boxes(const kernel *k, int i, crop *c) {
   const shape *boxes = &k->in[i]->shape, *index = &k->in[i + 1]->shape;
   if (boxes->rank != 2 || boxes->dim[1] != 4)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "boxes must have 4 columns, got shape %s",
@@ -187,7 +187,7 @@ static weft_err as_floats(kernel *k, int i, weft_tensor *floats, const float **d
 static weft_err crop_run(kernel *k, crop *c, weft_tensor *floats) {
   int64_t size[WEFT_MAX_RANK];
   int n;
-  WEFT_TRY(read_boxes(k, 1, c));
+  WEFT_TRY(crop_read_boxes(k, 1, c));
   WEFT_TRY(weft__kernel_ints(k, 3, "crop_size", size, &n));
   if (n != 2 || size[0] <= 0 || size[1] <= 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "crop_size must be two positive numbers");
@@ -219,7 +219,7 @@ static weft_err crop_cpu(kernel *k) {
 static weft_err image_grad_run(kernel *k, crop *c) {
   const shape *g = &k->in[0]->shape;
   widened w = {0};
-  WEFT_TRY(read_boxes(k, 1, c));
+  WEFT_TRY(crop_read_boxes(k, 1, c));
   if (g->dim[0] != c->boxes || g->dim[3] != c->channels)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "grads has shape %s for %lld boxes and %lld channels",
                              weft__shape_text(g), (long long)c->boxes, (long long)c->channels);
@@ -262,7 +262,7 @@ static weft_err image_grad_cpu(kernel *k) {
 
 static weft_err box_grad_run(kernel *k, crop *c, weft_tensor *floats) {
   const shape *g = &k->in[0]->shape;
-  WEFT_TRY(read_boxes(k, 2, c));
+  WEFT_TRY(crop_read_boxes(k, 2, c));
   if (g->dim[0] != c->boxes || g->dim[3] != c->channels)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "grads has shape %s for %lld boxes and %lld channels",
                              weft__shape_text(g), (long long)c->boxes, (long long)c->channels);

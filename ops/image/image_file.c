@@ -15,7 +15,7 @@
 
 typedef enum format { UNKNOWN, PNG, JPEG, GIF, BMP } format;
 
-static format format_of(const str *s) {
+static format image_file_format_of(const str *s) {
   if (s->size >= 3 && memcmp(s->data, "\xff\xd8\xff", 3) == 0) return JPEG;
   if (s->size >= 4 && memcmp(s->data, "\x89PNG", 4) == 0) return PNG;
   if (s->size >= 4 && memcmp(s->data, "GIF8", 4) == 0) return GIF;
@@ -73,7 +73,7 @@ static weft_err decode_gif(const kernel *k, const str *s, bool animated, decoded
 
 static weft_err image_file_decode(const kernel *k, const str *s, decoded_image *p) {
   const int channels = is_op(k, "DecodeGif") ? 3 : weft__int_sat(weft__node_int(k->node, "channels", 0));
-  const format f = format_of(s);
+  const format f = image_file_format_of(s);
   const bool any = is_op(k, "DecodeImage");
   if (s->size == 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is empty.");
   if (f == UNKNOWN)
@@ -116,7 +116,7 @@ static weft_err decode_cpu(kernel *k) {
   if (!err) {
     const bool film =
         is_op(k, "DecodeGif") || (is_op(k, "DecodeImage") && weft__node_bool(k->node, "expand_animations", true) &&
-                                  format_of(TENSOR_DATA(k->in[0], str)) == GIF);
+                                  image_file_format_of(TENSOR_DATA(k->in[0], str)) == GIF);
     const shape s = film ? SHAPE4(p.frames, p.height, p.width, p.channels) : SHAPE3(p.height, p.width, p.channels);
     weft_tensor *out = weft__out(k, 0, &s);
     if (out)
@@ -184,7 +184,7 @@ static weft_err crop_out(kernel *k, const decoded_image *p) {
 static weft_err jpeg_input(const kernel *k, const str **out) {
   WEFT_TRY(weft__kernel_scalar(k, 0, "contents"));
   *out = TENSOR_DATA(k->in[0], str);
-  if (format_of(*out) == JPEG) return WEFT_OK;
+  if (image_file_format_of(*out) == JPEG) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid JPEG data, size %zu", (*out)->size);
 }
 

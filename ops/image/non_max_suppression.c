@@ -158,7 +158,8 @@ static weft_err count_at(const kernel *k, int i, const char *name, int64_t *out)
 }
 
 /* Reads boxes (or overlaps) and scores, widened to float. */
-static weft_err read_boxes(const kernel *k, suppression *s, widened *boxes, widened *scores, bool overlaps) {
+static weft_err non_max_suppression_read_boxes(const kernel *k, suppression *s, widened *boxes, widened *scores,
+                                               bool overlaps) {
   const shape *b = &k->in[0]->shape, *c = &k->in[1]->shape;
   if (b->rank != 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "boxes must be 2-D, got shape %s", weft__shape_text(b));
@@ -238,7 +239,7 @@ static weft_err put_outputs(kernel *k, const suppression *s) {
 static weft_err nms_run(kernel *k, bool overlaps) {
   suppression s = {0};
   widened boxes = {0}, scores = {0};
-  weft_err err = read_boxes(k, &s, &boxes, &scores, overlaps);
+  weft_err err = non_max_suppression_read_boxes(k, &s, &boxes, &scores, overlaps);
   if (!err) err = read_limits(k, &s);
   if (!err) err = nms_suppress(&s);
   if (!err) err = put_outputs(k, &s);

@@ -247,7 +247,7 @@ static weft_err draw_check(const kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err draw_all(const kernel *k, float *out) {
+static weft_err patches_draw_all(const kernel *k, float *out) {
   const shape *x = &k->in[0]->shape;
   const int64_t boxes = k->in[1]->shape.dim[1];
   drawing d = {.height = x->dim[1], .width = x->dim[2], .channels = x->dim[3]};
@@ -270,7 +270,7 @@ static weft_err draw_cpu(kernel *k) {
   if (!err) err = weft__widened_output(&to, y);
   if (!err) {
     memcpy(to.data, from.data, (size_t)weft__tensor_count(x) * sizeof(float));
-    err = draw_all(k, to.data);
+    err = patches_draw_all(k, to.data);
   }
   if (!err) weft__widened_store(&to, y);
   weft__widened_finish(&from), weft__widened_finish(&to);

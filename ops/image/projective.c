@@ -68,7 +68,7 @@ static const char *projective_pixel(const projection *p, int64_t image, float y,
   return p->in + (size_t)at * p->size;
 }
 
-static float value_of(const projection *p, const char *channels, int64_t c) {
+static float projective_value_of(const projection *p, const char *channels, int64_t c) {
   float v;
   memcpy(&v, channels ? channels + (size_t)c * sizeof v : p->fill, sizeof v);
   return v;
@@ -79,8 +79,8 @@ static void take_bilinear(const projection *p, int64_t image, float y, float x, 
   const char *at[4] = {projective_pixel(p, image, y0, x0), projective_pixel(p, image, y0, x1),
                        projective_pixel(p, image, y1, x0), projective_pixel(p, image, y1, x1)};
   for (int64_t c = 0; c < p->channels; c++) {
-    const float above = (x1 - x) * value_of(p, at[0], c) + (x - x0) * value_of(p, at[1], c);
-    const float below = (x1 - x) * value_of(p, at[2], c) + (x - x0) * value_of(p, at[3], c);
+    const float above = (x1 - x) * projective_value_of(p, at[0], c) + (x - x0) * projective_value_of(p, at[1], c);
+    const float below = (x1 - x) * projective_value_of(p, at[2], c) + (x - x0) * projective_value_of(p, at[3], c);
     out[c] = (y1 - y) * above + (y - y0) * below;
   }
 }

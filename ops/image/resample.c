@@ -114,14 +114,14 @@ typedef struct filter {
   double (*at)(double x);
 } filter;
 
-static double lanczos(double x, double radius) {
+static double lanczos_weight(double x, double radius) {
   const double pi_x = 3.14159265358979323846 * x;
   if (fabs(x) > radius) return 0;
   return fabs(x) <= 1e-3 ? 1 : radius * sin(pi_x) * sin(pi_x / radius) / (pi_x * pi_x);
 }
-static double filter_lanczos1(double x) { return lanczos(x, 1); }
-static double filter_lanczos3(double x) { return lanczos(x, 3); }
-static double filter_lanczos5(double x) { return lanczos(x, 5); }
+static double filter_lanczos1(double x) { return lanczos_weight(x, 1); }
+static double filter_lanczos3(double x) { return lanczos_weight(x, 3); }
+static double filter_lanczos5(double x) { return lanczos_weight(x, 5); }
 static double filter_gaussian(double x) { return fabs(x) >= 1.5 ? 0 : exp(-x * x * 2); }
 static double filter_box(double x) { return fabs(x) < 0.5 ? 1 : fabs(x) == 0.5 ? 0.5 : 0; }
 static double filter_triangle(double x) { return fabs(x) < 1 ? 1 - fabs(x) : 0; }

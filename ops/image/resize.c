@@ -10,6 +10,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "ops/math/cast.h"
+#include "ops/math/quantized.h"
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"
 #include "kernels/image/resize.h"
@@ -100,7 +101,7 @@ WEFT_TARGET_CLONES static void bilinear_rows(void *arg, int64_t begin, int64_t e
 }
 
 /* Reads a height and a width, both positive, from input i. */
-static weft_err read_size(const kernel *k, int i, int64_t *out, const char *not_positive) {
+static weft_err resize_read_size(const kernel *k, int i, int64_t *out, const char *not_positive) {
   const shape *s = &k->in[i]->shape;
   if (s->rank != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "shape_t must be 1-dimensional%s", weft__shape_text(s));
@@ -118,7 +119,7 @@ static weft_err resize_sizes(const kernel *k, resize *r) {
   if (s->rank != 4)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be 4-dimensional%s", weft__shape_text(s));
   *r = (resize){.batch = s->dim[0], .channels = s->dim[3], .in = {s->dim[1], s->dim[2]}};
-  WEFT_TRY(read_size(k, 1, r->out, "output dimensions must be positive"));
+  WEFT_TRY(resize_read_size(k, 1, r->out, "output dimensions must be positive"));
   if (r->channels <= 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "image must have at least one channel");
   if (r->in[0] <= 0 || r->in[1] <= 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input image must be of non-zero size");
@@ -165,6 +166,60 @@ static weft_err bilinear_cpu(kernel *k) {
   }
   weft__tensor_clear(&floats);
   return err;
+}
+
+/* ---- QuantizedResizeBilinear: the integers themselves are interpolated, and the range stays ---- */
+
+/* Copies the integers to floats. */
+static weft_err quantized_floats(kernel *k, weft_tensor *out) {
+  WEFT_TRY(weft__scratch(k, out, WEFT_FLOAT, &k->in[0]->shape));
+  for (int64_t i = 0, n = weft__tensor_count(out); i < n; i++)
+    TENSOR_DATA(out, float)[i] = (float)weft__quantized_get(k->in[0], i);
+  return WEFT_OK;
+}
+
+/* Resizes x, the integers as floats, into y.  8-bit integers are weighed in steps of 1/128, as in TensorFlow. */
+static weft_err quantized_resize(kernel *k, resize *r, const weft_tensor *x, weft_tensor *y) {
+  weft_tensor floats = {0};
+  WEFT_TRY(resize_axes(k, r, true));
+  weft_err err = weft__scratch(k, &floats, WEFT_FLOAT, &y->shape);
+  for (int64_t i = 0; y->dtype == WEFT_QUINT8 && i < r->out[0] + r->out[1]; i++)
+    r->at[0][i].part = floorf(r->at[0][i].part * 128) / 128;
+  r->x = x->data, r->y = floats.data;
+  if (!err) resize_loop(k, r, bilinear_rows);
+  for (int64_t i = 0, n = weft__tensor_count(y); i < n && !err; i++) {
+    const double v = floor((double)TENSOR_DATA(&floats, float)[i] + 0.5);
+    weft__quantized_put(y, i, v > INT32_MAX ? INT32_MAX : (int64_t)v);
+  }
+  weft__free(r->at[0]);
+  weft__tensor_clear(&floats);
+  return err;
+}
+
+static weft_err quantized_cpu(kernel *k) {
+  resize r;
+  WEFT_TRY(weft__kernel_scalar(k, 2, "min"));
+  WEFT_TRY(weft__kernel_scalar(k, 3, "max"));
+  for (int i = 1; i < 3; i++) {
+    weft_tensor *bound = weft__out(k, i, &SHAPE_SCALAR);
+    if (!bound) return WEFT_OOM;
+    TENSOR_DATA(bound, float)[0] = TENSOR_DATA(k->in[i + 1], float)[0];
+  }
+  if (k->in[0]->dtype == WEFT_FLOAT) return bilinear_cpu(k);
+  WEFT_TRY(resize_sizes(k, &r));
+  weft_tensor *y = weft__out(k, 0, &SHAPE4(r.batch, r.out[0], r.out[1], r.channels)), floats = {0};
+  if (!y) return weft__out_refused(&SHAPE4(r.batch, r.out[0], r.out[1], r.channels));
+  weft_err err = quantized_floats(k, &floats);
+  if (!err) err = quantized_resize(k, &r, &floats, y);
+  weft__tensor_clear(&floats);
+  return err;
+}
+
+static weft_err quantized_infer(infer *s) {
+  infer images = *s;
+  WEFT_TRY(weft__quantized_infer(s, 2, 1));
+  images.n_in = 2; /* without the range */
+  return weft__resize_infer(&images);
 }
 
 /* ---- gradients: x is the output gradient, of size `out`; y is the input gradient, of size `in` ---- */
@@ -265,7 +320,7 @@ static weft_err nearest_grad_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be 4-dimensional%s", weft__shape_text(g));
   resize r = {.batch = g->dim[0], .channels = g->dim[3]};
   r.out[0] = g->dim[1], r.out[1] = g->dim[2];
-  WEFT_TRY(read_size(k, 1, r.in, "shape_t's elements must be positive"));
+  WEFT_TRY(resize_read_size(k, 1, r.in, "shape_t's elements must be positive"));
   weft_tensor *dx = weft__out(k, 0, &SHAPE4(r.batch, r.in[0], r.in[1], r.channels));
   if (!dx) return WEFT_OOM;
   WEFT_TRY(resize_axes(k, &r, false));
@@ -333,6 +388,16 @@ static const op_case bilinear_grad_cases[] = {
     {0},
 };
 
+static const op_case quantized_cases[] = {
+    {"qu8[1,1,2,1] 0 255; i32[2] 1 5; f32[] -1; f32[] 2", "qu8[1,1,5,1] 0 102 203 255 255; f32[] -1; f32[] 2", NULL,
+     CASE_NO_PARITY},
+    {"qi32[1,1,2,1] 0 1000; i32[2] 1 4; f32[] -1; f32[] 2", "qi32[1,1,4,1] 0 500 1000 1000; f32[] -1; f32[] 2", NULL,
+     CASE_NO_PARITY},
+    {"f32[1,3,4,2] rand; i32[2] 5 7; f32[] -1; f32[] 2", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"qu8[3,4,2] 1; i32[2] 5 7; f32[] -1; f32[] 2", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY},
+    {0},
+};
+
 static const op_case nearest_cases[] = {
     {"f32[1,2,2,1] 0 1 2 3; i32[2] 3 4", "f32[1,3,4,1] 0 0 1 1 0 0 1 1 2 2 3 3", NULL, 0},
     {"f32[2,3,4,3] rand; i32[2] 7 5", NULL, NULL, 0},
@@ -364,6 +429,10 @@ OPS(resize) = {
     {"ResizeBilinearGrad(grads:float, original_image:T) -> (output:T) | T:type{float,bfloat16,half,double} " FLAGS,
      "The gradient of ResizeBilinear.", .infer = weft__resize_grad_infer, .cpu = bilinear_grad_cpu,
      .cases = bilinear_grad_cases},
+    {"QuantizedResizeBilinear(images:T, size:int32, min:float, max:float) -> (resized_images:T, out_min:float, "
+     "out_max:float) | T:type{quint8,qint32,float} " FLAGS,
+     "Quantized images at another size, by the mean of the four nearest pixels.", .infer = quantized_infer,
+     .cpu = quantized_cpu, .cases = quantized_cases},
     {"ResizeNearestNeighbor(images:T, size:int32) -> (resized_images:T) | "
      "T:type{int8,uint8,int16,uint16,int32,int64,half,float,double,bfloat16} " FLAGS,
      "Images at another size, by the nearest pixel.", .infer = weft__resize_infer, .cpu = nearest_cpu,

@@ -79,7 +79,7 @@ static weft_err set_scales(kernel *k, resize_args *a) {
 }
 
 /* Reads a height and a width from input i, which is in host memory. */
-static weft_err read_size(kernel *k, int i, image *m) {
+static weft_err resize_read_size(kernel *k, int i, image *m) {
   const gpu_tensor t = gpu_in(k, i);
   if (t.shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "shape_t must be 1-dimensional");
   if (t.count != 2) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "shape_t must have two elements");
@@ -87,7 +87,7 @@ static weft_err read_size(kernel *k, int i, image *m) {
   return m->h > 0 && m->w > 0 ? WEFT_OK : gpu_fail(k, WEFT_INVALID_ARGUMENT, "output dimensions must be positive");
 }
 
-static weft_err check_image(kernel *k, const gpu_tensor &x) {
+static weft_err resize_check_image(kernel *k, const gpu_tensor &x) {
   WEFT_TRY(image_check(k, x, "input"));
   if (x.shape.dim[3] <= 0) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "image must have at least one channel");
   if (x.shape.dim[1] > 0 && x.shape.dim[2] > 0) return WEFT_OK;
@@ -96,9 +96,9 @@ static weft_err check_image(kernel *k, const gpu_tensor &x) {
 
 static weft_err resize_begin(kernel *k, resize_args *a, gpu_tensor *y) {
   const gpu_tensor x = gpu_in(k, 0);
-  WEFT_TRY(check_image(k, x));
+  WEFT_TRY(resize_check_image(k, x));
   a->in = a->out = image_of(x.shape, false);
-  WEFT_TRY(read_size(k, 1, &a->out));
+  WEFT_TRY(resize_read_size(k, 1, &a->out));
   WEFT_TRY(set_scales(k, a));
   return gpu_out(k, 0, image_shape(a->out), y);
 }
@@ -156,9 +156,9 @@ static weft_err nearest_grad_gpu(kernel *k) {
   const gpu_tensor dy = gpu_in(k, 0);
   resize_args a;
   gpu_tensor dx;
-  WEFT_TRY(check_image(k, dy));
+  WEFT_TRY(resize_check_image(k, dy));
   a.in = a.out = image_of(dy.shape, false);
-  WEFT_TRY(read_size(k, 1, &a.in));
+  WEFT_TRY(resize_read_size(k, 1, &a.in));
   WEFT_TRY(set_scales(k, &a));
   WEFT_TRY(gpu_out(k, 0, image_shape(a.in), &dx));
   if (dx.count == 0) return WEFT_OK;

@@ -150,7 +150,7 @@ static weft_err checkpoint_find(const restorer *r, bytes name, bundle_entry *e) 
   return r->bundle ? weft__bundle_find(r->bundle, name, e) : weft__slices_find(r->slices, name, e);
 }
 
-static weft_err check_type(const restorer *r, bytes name, weft_dtype want, const bundle_entry *e) {
+static weft_err checkpoint_check_type(const restorer *r, bytes name, weft_dtype want, const bundle_entry *e) {
   if (e->dtype == want) return WEFT_OK;
   if (r->bundle)
     return weft__fail(WEFT_INVALID_ARGUMENT, "tensor_name = %.*s; expected dtype %s does not equal original dtype %s",
@@ -165,7 +165,7 @@ static weft_err restore_one(kernel *k, const restorer *r, int i, bytes name, byt
   shape full, part;
   slice where;
   WEFT_TRY(checkpoint_find(r, name, &e));
-  WEFT_TRY(check_type(r, name, k->node->out_type[i], &e));
+  WEFT_TRY(checkpoint_check_type(r, name, k->node->out_type[i], &e));
   part = e.shape;
   if (spec.size) {
     WEFT_TRY(weft__slice_parse(spec.data, spec.size, &full, &where, &part));
@@ -284,10 +284,11 @@ OPS(checkpoint) = {
      "stateful",
      "Writes slices of tensors to a file of version 1.", .infer = weft__infer_none, .cpu = save_slices_cpu},
     {"Restore(file_pattern:string, tensor_name:string) -> (tensor:dt) | dt:type preferred_shard:int=-1 ; stateful",
-     "Reads a tensor from files of version 1.", .infer = weft__infer_none, .cpu = restore_cpu},
+     "Reads a tensor from files of version 1.", .infer = weft__infer_none, .cpu = restore_cpu, .narrow = NARROW_ALL},
     {"RestoreSlice(file_pattern:string, tensor_name:string, shape_and_slice:string) -> (tensor:dt) | dt:type "
      "preferred_shard:int=-1 ; stateful",
-     "Reads a slice of a tensor from files of version 1.", .infer = restore_infer, .cpu = restore_slice_cpu},
+     "Reads a slice of a tensor from files of version 1.", .infer = restore_infer, .cpu = restore_slice_cpu,
+     .narrow = NARROW_ALL},
     {"ShardedFilename(basename:string, shard:int32, num_shards:int32) -> (filename:string)",
      "The name of one shard of a file.", .infer = scalars_infer, .cpu = filename_cpu, .cases = filename_cases},
     {"ShardedFilespec(basename:string, num_shards:int32) -> (filename:string)", "The pattern of all shards of a file.",

@@ -30,7 +30,7 @@ static weft_err inflate_all(z_stream *z, text *to) {
   return WEFT_OK;
 }
 
-static weft_err unpack(const str *from, compression c, text *to) {
+static weft_err decompress_string(const str *from, compression c, text *to) {
   z_stream z = {0};
   if (from->size > UINT32_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "a string of %zu bytes is too long to be unpacked", from->size);
@@ -42,7 +42,7 @@ static weft_err unpack(const str *from, compression c, text *to) {
   return err;
 }
 #else
-static weft_err unpack(const str *from, compression c, text *to) {
+static weft_err decompress_string(const str *from, compression c, text *to) {
   (void)from, (void)c, (void)to;
   return weft__fail(WEFT_UNIMPLEMENTED, "this build has no zlib");
 }
@@ -61,7 +61,7 @@ static weft_err decode_cpu(kernel *k) {
   weft_err err = WEFT_OK;
   for (int64_t i = 0, n = weft__tensor_count(out); i < n && !err; i++) {
     one.size = 0;
-    err = unpack(&TENSOR_DATA(k->in[0], str)[i], c, &one);
+    err = decompress_string(&TENSOR_DATA(k->in[0], str)[i], c, &one);
     if (!err) err = weft__str_set(&TENSOR_DATA(out, str)[i], one.data, one.size);
   }
   weft__text_finish(&one);

@@ -74,7 +74,7 @@ static weft_err put_default(const kernel *k, int column, int64_t record) {
   return weft__elements_copy(out->dtype, at, d->data, 1);
 }
 
-static weft_err put_field(reader *r, int column, int64_t record, attr_str na) {
+static weft_err decode_csv_put_field(reader *r, int column, int64_t record, attr_str na) {
   const char *field = weft__text_get(&r->field);
   const size_t n = r->field.size;
   if (n == 0 || (n == na.size && !memcmp(field, na.data, n))) return put_default(r->k, column, record);
@@ -94,7 +94,7 @@ static weft_err read_record(reader *r, int64_t record, const attr *select, attr_
     WEFT_TRY(next_field(r, &comma, &found));
     if (!found) break;
     if (select && (column >= select->n || select->is[column] != i)) continue;
-    if (column < r->k->n_out) WEFT_TRY(put_field(r, column, record, na));
+    if (column < r->k->n_out) WEFT_TRY(decode_csv_put_field(r, column, record, na));
     column++;
   }
   if (column == r->k->n_out) return WEFT_OK;
@@ -102,7 +102,7 @@ static weft_err read_record(reader *r, int64_t record, const attr *select, attr_
                            column, (long long)record);
 }
 
-static weft_err check_options(const kernel *k, attr_str delim, const attr *select) {
+static weft_err decode_csv_check_options(const kernel *k, attr_str delim, const attr *select) {
   if (delim.size != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "field_delim should be only 1 char");
   if (!select) return WEFT_OK;
   if (select->n != k->n_out) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "select_cols should match output size");
@@ -117,7 +117,7 @@ static weft_err decode_csv_cpu(kernel *k) {
   const attr_str delim = weft__node_str(k->node, "field_delim"), na = weft__node_str(k->node, "na_value");
   const attr *select = weft__node_attr(k->node, "select_cols");
   if (select && select->n == 0) select = NULL;
-  WEFT_TRY(check_options(k, delim, select));
+  WEFT_TRY(decode_csv_check_options(k, delim, select));
   for (int i = 0; i < k->n_out; i++) {
     const int64_t n = weft__tensor_count(k->in[i + 1]);
     if (n > 1)

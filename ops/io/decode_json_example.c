@@ -49,7 +49,7 @@ static weft_err put_base64(text *t, const json *j) {
   return WEFT_OK;
 }
 
-static weft_err put_float(text *t, const json *j) {
+static weft_err decode_json_example_put_float(text *t, const json *j) {
   double v = j->number;
   char *end = NULL;
   if (j->kind == JSON_STRING) {
@@ -89,7 +89,7 @@ static const struct {
   const char *name, *other;
   json_put *put;
 } lists[] = {{"bytesList", "bytes_list", put_base64},
-             {"floatList", "float_list", put_float},
+             {"floatList", "float_list", decode_json_example_put_float},
              {"int64List", "int64_list", put_int64}};
 
 static weft_err check_object(const json *j) {
@@ -97,7 +97,7 @@ static weft_err check_object(const json *j) {
 }
 
 /* {"value": [...]} */
-static weft_err put_values(text *t, const json *list, json_put *put) {
+static weft_err decode_json_example_put_values(text *t, const json *list, json_put *put) {
   WEFT_TRY(check_object(list));
   for (const json *j = list->first; j; j = j->next) {
     if (strcmp(j->key, "value")) return json_refused("Cannot find field", j);
@@ -119,7 +119,7 @@ static weft_err put_feature(text *t, const json *feature) {
     if (j->kind == JSON_NULL) continue;
     if (given++) return json_refused("a feature has two lists", j);
     text values = {0};
-    const weft_err err = put_values(&values, j, lists[i].put);
+    const weft_err err = decode_json_example_put_values(&values, j, lists[i].put);
     if (err) weft__text_finish(&values);
     WEFT_TRY(err);
     weft__put_message(t, i + 1, &values);

@@ -69,7 +69,7 @@ static weft_err file_join(path_list *all, path_list *more) {
   return WEFT_OK;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int file_by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 static weft_err match_one(const str *pattern, path_list *all) {
   path_list found;
@@ -94,7 +94,7 @@ static weft_err match_cpu(kernel *k) {
                              weft__shape_text(&k->in[0]->shape));
   for (int64_t i = 0; err == WEFT_OK && i < weft__tensor_count(k->in[0]); i++)
     err = match_one(&TENSOR_DATA(k->in[0], str)[i], &all);
-  if (all.n) qsort(all.path, (size_t)all.n, sizeof *all.path, by_name);
+  if (all.n) qsort(all.path, (size_t)all.n, sizeof *all.path, file_by_name);
   weft_tensor *out = err == WEFT_OK ? weft__out(k, 0, &SHAPE1(all.n)) : NULL;
   if (err == WEFT_OK && !out) err = WEFT_OOM;
   for (int i = 0; err == WEFT_OK && i < all.n; i++)
@@ -132,6 +132,27 @@ static const op_case match_cases[] = {
     {0},
 };
 
+/* No file system of Weft has settings, nor has one of TensorFlow's wheels. */
+static weft_err configure_cpu(kernel *k) {
+  static const char *const names[] = {"scheme", "key", "value"};
+  for (int i = 0; i < 3; i++)
+    if (k->in[i]->shape.rank != 0)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be scalar, got shape %s", names[i],
+                               weft__shape_text(&k->in[i]->shape));
+  char *scheme = weft__kernel_strdup(k, 0);
+  if (!scheme) return WEFT_OOM;
+  const weft_err err =
+      weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "File system scheme '%s' not found to set configuration", scheme);
+  weft__free(scheme);
+  return err;
+}
+
+static const op_case configure_cases[] = {
+    {"str[] \"s3\"; str[] \"a\"; str[] \"b\"", "error UNIMPLEMENTED", NULL, 0},
+    {"str[1] \"s3\"; str[] \"a\"; str[] \"b\"", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
 OPS(file) = {
     {"ReadFile(filename:string) -> (contents:string)", "All of a file.", .flags = OP_NO_FOLD, .infer = scalars_infer,
      .cpu = read_cpu, .cases = read_cases},
@@ -139,5 +160,7 @@ OPS(file) = {
      .infer = scalars_infer, .cpu = write_cpu},
     {"MatchingFiles(pattern:string) -> (filenames:string)", "The files that match one of the patterns, sorted.",
      .flags = OP_NO_FOLD, .infer = match_infer, .cpu = match_cpu, .cases = match_cases},
+    {"FileSystemSetConfiguration(scheme:string, key:string, value:string) -> () ; stateful",
+     "Sets an option of a file system.", .infer = weft__infer_none, .cpu = configure_cpu, .cases = configure_cases},
     {0},
 };

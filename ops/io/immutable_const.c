@@ -39,6 +39,6 @@ static weft_err immutable_cpu(kernel *k) {
 OPS(immutable_const) = {
     {"ImmutableConst() -> (tensor:dtype) | dtype:type shape:shape memory_region_name:string",
      "A tensor whose bytes are those of a file.", .flags = OP_NO_FOLD, .infer = weft__infer_attr_shape,
-     .cpu = immutable_cpu},
+     .cpu = immutable_cpu, .narrow = NARROW_ALL},
     {.scenario = "tests/parity/test_rare_ops.py"},
 };

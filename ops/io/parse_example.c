@@ -213,7 +213,7 @@ static weft_err make_ragged(parse *p, int number, column *c, int slot) {
   return WEFT_OK;
 }
 
-static weft_err make_outputs(parse *p) {
+static weft_err parse_example_make_outputs(parse *p) {
   const int first_dense = 3 * p->sparse, first_ragged = first_dense + p->dense;
   int done[3] = {0};
   for (int c = 0; c < p->columns; c++) {
@@ -230,7 +230,7 @@ static weft_err make_outputs(parse *p) {
 
 /* ---- the second pass ---- */
 
-static weft_err read_dense(const column *c, int64_t i, const cell *f) {
+static weft_err parse_example_read_dense(const column *c, int64_t i, const cell *f) {
   const size_t size = weft__dtype_size(c->type);
   const int64_t room = c->variable ? c->most : c->stride;
   char *at = (char *)c->values + (size_t)(i * room) * size;
@@ -258,7 +258,7 @@ static void read_range(void *arg, int64_t begin, int64_t end) {
     for (int c = 0; c < p->columns; c++) {
       const column *col = &p->column[c];
       const cell *f = &p->cell[i * p->columns + c];
-      const weft_err err = col->form == FORM_DENSE ? read_dense(col, i, f) : read_list(p, col, i, f);
+      const weft_err err = col->form == FORM_DENSE ? parse_example_read_dense(col, i, f) : read_list(p, col, i, f);
       if (err == WEFT_OK) continue;
       keep_error(p, i, err);
       return;
@@ -274,7 +274,7 @@ static weft_err parse_example_run(parse *p) {
   weft__kernel_loop(p->k, p->n, cost, scan_range, p);
   WEFT_TRY(weft__status_raise(&p->why));
   add_up(p);
-  WEFT_TRY(make_outputs(p));
+  WEFT_TRY(parse_example_make_outputs(p));
   weft__kernel_loop(p->k, p->n, cost, read_range, p);
   return weft__status_raise(&p->why);
 }

@@ -305,7 +305,7 @@ static weft_err group_key(const sequences *p, const group *g, int i, int n, byte
   return WEFT_OK;
 }
 
-static weft_err read_dense(const sequences *p, const group *g, int i, int first_default, wanted *w) {
+static weft_err parse_sequence_read_dense(const sequences *p, const group *g, int i, int first_default, wanted *w) {
   int n;
   const attr *shapes = list_of(p->k, g->shapes, &n);
   if (i >= n) return weft__kernel_fail(p->k, WEFT_INVALID_ARGUMENT, "%s is too short", g->shapes);
@@ -336,7 +336,7 @@ static weft_err add_group(sequences *p, const group *g, int first_default, bool 
     *w = (wanted){.form = g->form, .in_lists = g->in_lists, .type = types->types[i], .slot = *slot + i, .gap = n};
     w->lengths = g->form == FORM_DENSE && g->in_lists && lengths ? *slot + n + i : -1;
     WEFT_TRY(group_key(p, g, i, n, &w->key));
-    if (g->form == FORM_DENSE) WEFT_TRY(read_dense(p, g, i, first_default, w));
+    if (g->form == FORM_DENSE) WEFT_TRY(parse_sequence_read_dense(p, g, i, first_default, w));
     weft__keys_put(&p->keys[g->in_lists], w->key, p->count++);
   }
   *slot += outputs * n;
@@ -515,7 +515,7 @@ static weft_err sequence_infer(infer *s, bool batch, bool lengths, bool ragged) 
 
 /* Checks the lengths of the lists.  The attributes determine the number of outputs, so a mismatch must fail before
  * anything is written. */
-static weft_err check_counts(infer *s) {
+static weft_err parse_sequence_check_counts(infer *s) {
   static const char *const pairs[][2] = {{"Tcontext_dense", "context_dense_shapes"},
                                          {"feature_list_dense_types", "feature_list_dense_shapes"}};
   for (int i = 0; i < 2; i++) {
@@ -538,7 +538,7 @@ static weft_err check_counts(infer *s) {
 
 static weft_err many_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 1, NULL));
-  WEFT_TRY(check_counts(s));
+  WEFT_TRY(parse_sequence_check_counts(s));
   return sequence_infer(s, true, true, false);
 }
 
@@ -555,7 +555,7 @@ static weft_err check_ragged(infer *s) {
 
 static weft_err v2_infer(infer *s) {
   if (s->in[0].rank > 1) return weft__infer_fail(s, "Shape must be at most rank 1 but is rank %d", s->in[0].rank);
-  WEFT_TRY(check_counts(s));
+  WEFT_TRY(parse_sequence_check_counts(s));
   WEFT_TRY(check_ragged(s));
   if (s->in[0].rank < 0) return WEFT_OK;
   return sequence_infer(s, s->in[0].rank == 1, true, true);
@@ -563,7 +563,7 @@ static weft_err v2_infer(infer *s) {
 
 static weft_err single_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 0, NULL));
-  WEFT_TRY(check_counts(s));
+  WEFT_TRY(parse_sequence_check_counts(s));
   return sequence_infer(s, false, false, false);
 }
 

@@ -7,14 +7,15 @@
 
 /* ---- making ---- */
 
-static reader_kind kind_of(const weft_node *n) {
+static reader_kind reader_kind_of(const weft_node *n) {
   static const struct {
     const char *prefix;
     reader_kind kind;
   } kinds[] = {{"TextLine", READER_LINES},
                {"WholeFile", READER_WHOLE},
                {"FixedLength", READER_FIXED},
-               {"Identity", READER_IDENTITY}};
+               {"Identity", READER_IDENTITY},
+               {"LMDB", READER_LMDB}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (!strncmp(n->op_name, kinds[i].prefix, strlen(kinds[i].prefix))) return kinds[i].kind;
   return READER_RECORDS;
@@ -23,7 +24,7 @@ static reader_kind kind_of(const weft_node *n) {
 static weft_err make_reader(resource **out, void *arg) {
   const resource_maker *m = arg;
   const weft_node *n = m->node;
-  reader_kind kind = kind_of(n);
+  reader_kind kind = reader_kind_of(n);
   attr_str packing = weft__node_str(n, kind == READER_FIXED ? "encoding" : "compression_type");
   reader_spec spec = {.kind = kind,
                       .compression = weft__compression_of(packing.data),
@@ -139,9 +140,15 @@ static weft_err vectors_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ---- table: every row twice ---- */
+/* ---- table: every row twice, but for LMDBReader, which TensorFlow has only with a reference ---- */
 
 #define STATE "container:string='' shared_name:string=''"
+#define OLD_READER(NAME, ATTRS, AFTER, DOC, ...)                                                                       \
+  {                                                                                                                    \
+    NAME "() -> (reader_handle:&string) | " ATTRS STATE AFTER " ; stateful", DOC,                                      \
+        .infer = weft__resource_infer, .cpu = reader_cpu, .no_grad = true, .prepare = weft__resource_prepare,          \
+        .unprepare = weft__resource_unprepare __VA_ARGS__                                                              \
+  }
 #define READER(NAME, ATTRS, ATTRS_V2, AFTER, DOC)                                                                      \
   {NAME "V2() -> (reader_handle:resource) | " ATTRS STATE ATTRS_V2 AFTER " ; stateful",                                \
    DOC,                                                                                                                \
@@ -149,11 +156,7 @@ static weft_err vectors_infer(infer *s) {
    .cpu = reader_cpu,                                                                                                  \
    .prepare = weft__resource_prepare,                                                                                  \
    .unprepare = weft__resource_unprepare},                                                                             \
-  {                                                                                                                    \
-    NAME "() -> (reader_handle:&string) | " ATTRS STATE AFTER " ; stateful", DOC,                                      \
-        .infer = weft__resource_infer, .cpu = reader_cpu, .no_grad = true, .prepare = weft__resource_prepare,          \
-        .unprepare = weft__resource_unprepare                                                                          \
-  }
+      OLD_READER(NAME, ATTRS, AFTER, DOC, )
 #define ASKS(NAME, ARGS_V2, ARGS, RESULT, DOC, FLAGS, INFER, FN)                                                       \
   {NAME "V2(reader_handle:resource" ARGS_V2 ") -> (" RESULT ") ; stateful", DOC, .flags = FLAGS, .infer = INFER,       \
    .cpu = FN},                                                                                                         \
@@ -169,6 +172,8 @@ OPS(reader) = {
     READER("FixedLengthRecordReader", "header_bytes:int=0 record_bytes:int footer_bytes:int=0 hop_bytes:int=0 ",
            " encoding:string=''", "", "Reads records of one length."),
     READER("IdentityReader", "", "", "", "Gives back the names themselves."),
+    OLD_READER("LMDBReader", "", "", "Reads keys and values of LMDB databases.", ,
+               .scenario = "tests/python/test_lmdb.py"),
     ASKS("ReaderRead", ", queue_handle:resource", ", queue_handle:&string", "key:string, value:string",
          "The next record, of the next file if need be.", OP_ASYNC, weft__infer_scalar, read_cpu),
     ASKS("ReaderReadUpTo", ", queue_handle:resource, num_records:int64", ", queue_handle:&string, num_records:int64",

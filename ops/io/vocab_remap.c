@@ -81,7 +81,7 @@ static void vocab_finish(vocab *v) {
   weft__free(v->lines);
 }
 
-static weft_err remap(kernel *k, const vocab *new_vocab, const map *old) {
+static weft_err vocab_remap_ids(kernel *k, const vocab *new_vocab, const map *old) {
   const int64_t offset = weft__node_int(k->node, "new_vocab_offset", 0),
                 n = weft__node_int(k->node, "num_new_vocab", 0);
   if (n < 0 || offset < 0 || offset > new_vocab->n || n > new_vocab->n - offset)
@@ -113,7 +113,7 @@ static weft_err generate_cpu(kernel *k) {
         weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid vocab_size in old_vocab_file: expected %lld but got %lld",
                           (long long)limit, (long long)old_vocab.n);
   if (!err) err = vocab_index(k, old_vocab.lines, limit >= 0 ? limit : old_vocab.n, &index);
-  if (!err) err = remap(k, &new_vocab, &index);
+  if (!err) err = vocab_remap_ids(k, &new_vocab, &index);
   weft__map_finish(&index);
   vocab_finish(&new_vocab);
   vocab_finish(&old_vocab);

@@ -35,7 +35,7 @@ typedef struct tridiagonal_job {
 } tridiagonal_job;
 
 /* The Thomas algorithm.  Returns false if a pivot is zero. */
-static bool thomas(const matrix *d, const matrix *x, number *upper) {
+static bool solve_tridiagonal_thomas(const matrix *d, const matrix *x, number *upper) {
   const int64_t n = d->cols;
   for (int64_t i = 0; i < n; i++) {
     const number below = i ? weft__matrix_get(d, 2, i) : 0;
@@ -97,7 +97,7 @@ static void tridiagonal_all(void *arg, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) {
     const matrix d = weft__matrix_at(&j->d, b), x = weft__matrix_at(&j->x, b);
     if (d.cols == 0) continue;
-    const bool good = j->pivots ? banded_eliminate(&d, &x, room, j->perturb) : thomas(&d, &x, room);
+    const bool good = j->pivots ? banded_eliminate(&d, &x, room, j->perturb) : solve_tridiagonal_thomas(&d, &x, room);
     for (int64_t i = 0; !good && i < x.rows; i++) weft__matrix_scale(&x, i, NAN);
   }
   weft__free(room);

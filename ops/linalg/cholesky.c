@@ -93,8 +93,8 @@ static weft_err cholesky_grad(backprop *b) {
       g, with_diagonal(g, middle, weft__b_mul(g, weft__b_scalar_like(g, l, 0.5), cholesky_diagonal(g, middle))), true);
   const weft_out s =
       weft__b_matrix_product(g, weft__b_matrix_product(g, inverse, middle, true, false), inverse, false, false);
-  const weft_out turned = weft__b_matrix_product(g, s, eye, true, false);
-  b->din[0] = GRAD_DENSE(weft__b_mul(g, weft__b_add(g, s, turned), weft__b_scalar_like(g, l, 0.5)));
+  const weft_out transposed = weft__b_matrix_product(g, s, eye, true, false);
+  b->din[0] = GRAD_DENSE(weft__b_mul(g, weft__b_add(g, s, transposed), weft__b_scalar_like(g, l, 0.5)));
   return WEFT_OK;
 }
 

@@ -15,7 +15,7 @@ enum { STEPS = 30 }; /* QR steps per eigenvalue; more means that it does not con
 
 /* Buffers for one matrix: the vectors of the reflections, and two rows. */
 typedef struct eigen_room {
-  matrix a, turned;         /* the matrix, later its eigenvectors; their transpose */
+  matrix a, transposed;     /* the matrix, later its eigenvectors; their transpose */
   matrix v, q;              /* one row each */
   double *value, *off;      /* the diagonal and the subdiagonal */
   double complex *tau, *vs; /* per reflection: tau, and its vector as a row of n */
@@ -85,7 +85,7 @@ static void eigen_collect(const eigen_room *r) {
 }
 
 /* Computes c and s of the rotation that maps (p, q) to (r, 0). */
-static void givens(double p, double q, double *c, double *s) {
+static void givens_rotation(double p, double q, double *c, double *s) {
   if (q == 0) {
     *c = p < 0 ? -1 : 1;
     *s = 0;
@@ -103,7 +103,7 @@ static void givens(double p, double q, double *c, double *s) {
   }
 }
 
-static double wilkinson(const double *d, const double *e, int64_t end) {
+static double wilkinson_shift(const double *d, const double *e, int64_t end) {
   const double half = (d[end - 1] - d[end]) / 2, off = e[end - 1];
   if (half == 0) return d[end] - fabs(off);
   if (off == 0) return d[end];
@@ -113,10 +113,10 @@ static double wilkinson(const double *d, const double *e, int64_t end) {
 
 /* One implicit QR step on rows and columns start to end. */
 static void qr_step(const eigen_room *r, int64_t start, int64_t end, bool vectors) {
-  double *d = r->value, *e = r->off, x = d[start] - wilkinson(d, e, end), z = e[start];
+  double *d = r->value, *e = r->off, x = d[start] - wilkinson_shift(d, e, end), z = e[start];
   for (int64_t k = start; k < end && z != 0; k++) {
     double c, s;
-    givens(x, z, &c, &s);
+    givens_rotation(x, z, &c, &s);
     const double left = s * d[k] + c * e[k], right = s * e[k] + c * d[k + 1];
     d[k] = c * (c * d[k] - s * e[k]) - s * (c * e[k] - s * d[k + 1]);
     d[k + 1] = s * left + c * right;
@@ -127,12 +127,12 @@ static void qr_step(const eigen_room *r, int64_t start, int64_t end, bool vector
       z = -s * e[k + 1];
       e[k + 1] *= c;
     }
-    if (vectors) weft__matrix_rotate(&r->turned, k, k + 1, c, s);
+    if (vectors) weft__matrix_rotate(&r->transposed, k, k + 1, c, s);
   }
 }
 
 /* Returns false if it does not converge. */
-static bool diagonalize(const eigen_room *r, bool vectors) {
+static bool eigen_diagonalize(const eigen_room *r, bool vectors) {
   const int64_t n = r->a.rows;
   double *d = r->value, *e = r->off;
   int64_t start = 0, end = n - 1, steps = 0;
@@ -160,7 +160,7 @@ static void eigen_sort(const eigen_room *r, bool vectors) {
     const double v = r->value[i];
     r->value[i] = r->value[least];
     r->value[least] = v;
-    if (vectors) weft__matrix_swap(&r->turned, i, least);
+    if (vectors) weft__matrix_swap(&r->transposed, i, least);
   }
 }
 
@@ -175,12 +175,12 @@ static bool eigen_solve(const eigen_room *r, bool vectors) {
   for (int64_t i = 0; i < n; i++) r->value[i] = creal(weft__matrix_get(&r->a, i, i));
   if (vectors) {
     eigen_collect(r);
-    weft__matrix_transpose(&r->a, &r->turned);
+    weft__matrix_transpose(&r->a, &r->transposed);
   }
-  if (!diagonalize(r, vectors)) return false;
+  if (!eigen_diagonalize(r, vectors)) return false;
   for (int64_t i = 0; scale > 0 && i < n; i++) r->value[i] *= scale;
   eigen_sort(r, vectors);
-  if (vectors) weft__matrix_transpose(&r->turned, &r->a);
+  if (vectors) weft__matrix_transpose(&r->transposed, &r->a);
   return true;
 }
 
@@ -203,8 +203,8 @@ static bool eigen_one(eigen_job *j, int64_t b) {
   r.tau = r.vs + n * n;
   r.value = (double *)(r.tau + n + 1);
   r.off = r.value + n + 1;
-  r.turned = (matrix){a.is_complex, a.rows, a.rows, r.off + n + 1};
-  r.v = (matrix){a.is_complex, 1, a.rows, (char *)r.turned.data + n * n * one};
+  r.transposed = (matrix){a.is_complex, a.rows, a.rows, r.off + n + 1};
+  r.v = (matrix){a.is_complex, 1, a.rows, (char *)r.transposed.data + n * n * one};
   r.q = (matrix){a.is_complex, 1, a.rows, (char *)r.v.data + n * one};
   const bool good = eigen_solve(&r, j->vectors);
   for (int64_t i = 0; good && i < a.rows; i++) weft__matrix_set(&values, 0, i, r.value[i]);
@@ -336,8 +336,8 @@ static weft_err eigen_grad(backprop *b) {
   }
   middle = weft__matrix_diag_node(g, weft__backprop_dout(b, 0));
   if (vectors) {
-    const weft_out turned = weft__b_matrix_product(g, v, weft__backprop_dout(b, 1), true, false);
-    middle = weft__b_add(g, middle, weft__b_mul(g, eigen_gaps(g, e), turned));
+    const weft_out transposed = weft__b_matrix_product(g, v, weft__backprop_dout(b, 1), true, false);
+    middle = weft__b_add(g, middle, weft__b_mul(g, eigen_gaps(g, e), transposed));
   }
   const weft_out da = weft__b_matrix_product(g, v, weft__b_matrix_product(g, middle, v, false, true), false, false);
   b->din[0] = GRAD_DENSE(lower_half(g, da));

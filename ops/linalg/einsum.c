@@ -3,14 +3,19 @@
  * A label has one of five kinds: in both operands and in the result (batch); in both operands only (inner); in one
  * operand and in the result (outer); in one operand only (summed first); or a dimension of "...", which broadcasts
  * and counts as batch.  One strided copy brings each operand into the order batch, outer, inner, unless it already
- * has that order.  Then one matrix product per batch computes the sums, and one copy permutes the result.  A label
- * that appears twice in an operand selects its diagonal; that only changes the strides. */
+ * has that order, or the transposed one: batch, inner, outer.  Then one matrix product per batch computes the sums, and
+ * one copy permutes the result.  A label that appears twice in an operand selects its diagonal; that only changes the
+ * strides.
+ *
+ * On a GPU, this code runs on the host: einsum.cu has the products and the sums, and strided copies are made there too.
+ */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/gpu/gpu_host.h"
 #include "kernels/simd/widen.h"
 #include "state/combine.h"
 #include <string.h>
@@ -31,7 +36,7 @@ typedef struct equation {
 } equation;
 
 /* Reads labels up to a comma or the end.  Returns NULL after an error. */
-static const char *read_labels(labels *l, const char *at, const char *end) {
+static const char *einsum_read_labels(labels *l, const char *at, const char *end) {
   *l = (labels){.dots = -1};
   for (; at < end && *at != ','; at++) {
     if (*at == '.') {
@@ -70,8 +75,8 @@ static weft_err read_equation(equation *e, const weft_node *node) {
   e->n_in = commas + 1;
   const char *at = s.data;
   for (int i = 0; i < e->n_in; i++, at++)
-    if (!(at = read_labels(&e->in[i], at, arrow))) return WEFT_INVALID_ARGUMENT;
-  if (!(at = read_labels(&e->out, arrow + 2, end))) return WEFT_INVALID_ARGUMENT;
+    if (!(at = einsum_read_labels(&e->in[i], at, arrow))) return WEFT_INVALID_ARGUMENT;
+  if (!(at = einsum_read_labels(&e->out, arrow + 2, end))) return WEFT_INVALID_ARGUMENT;
   if (at < end) return weft__fail(WEFT_INVALID_ARGUMENT, "Expecting one result in einsum equation: %s", s.data);
   for (int i = 0; i < e->out.n; i++)
     if (!has_label(&e->in[0], e->out.label[i]) && !(e->n_in > 1 && has_label(&e->in[1], e->out.label[i])))
@@ -182,35 +187,80 @@ static int64_t step_of(const labels *l, const shape *s, int label) {
 
 typedef struct operand {
   const void *data; /* in the order of the groups */
+  bool transposed;  /* as [batch, inner, outer] for operand 0, [batch, outer, inner] for operand 1 */
   weft_tensor copy; /* empty if the operand already had that order */
 } operand;
 
-/* Brings an operand into the order of the groups. */
-static weft_err einsum_bring(kernel *k, weft_dtype type, operand *o, const labels *l, const shape *s, const sizes *z,
-                             const group *const *groups, int n_groups) {
-  strided_copy b = {0};
+/* Returns the GPU's functions if the kernel runs on one; NULL if the host's memory is used. */
+static const gpu_products *einsum_gpu(const kernel *k) { return k->device ? weft__gpu_products() : NULL; }
+
+/* Stores memory for `count` elements: t's, which the caller clears, or on a GPU that of this run. */
+static weft_err einsum_room(kernel *k, weft_dtype type, int64_t count, weft_tensor *t, void **data) {
+  if (einsum_gpu(k)) return weft__gpu_scratch(k, (size_t)count * weft__dtype_size(type), data);
+  WEFT_TRY(weft__scratch(k, t, type, &SHAPE1(count)));
+  *data = t->data;
+  return WEFT_OK;
+}
+
+/* An operand with its labels and shape. */
+typedef struct labeled {
+  const labels *l;
+  const shape *s;
+} labeled;
+
+/* Describes the copy of an operand into the order of the groups, and returns the number of elements; -1: too many.
+ * Sets *in_place if the operand has that order. */
+static int64_t einsum_order(strided_copy *b, labeled from, const sizes *z, const group *const *groups, int n_groups,
+                            bool *in_place) {
   int64_t count = 1, next = 1;
-  bool in_place = true;
+  *b = (strided_copy){.rank = 0};
+  *in_place = true;
   for (int g = n_groups - 1; g >= 0; g--)
     for (int i = groups[g]->n - 1; i >= 0; i--) count = weft__shape_dim_mul(count, z->of[groups[g]->label[i]]);
-  if (count < 0) return weft__fail(WEFT_RESOURCE_EXHAUSTED, "an operand broadcast to its labels is too large");
+  if (count < 0) return -1;
   for (int g = 0; g < n_groups; g++)
     for (int i = 0; i < groups[g]->n; i++)
-      weft__strided_copy_axis(&b, z->of[groups[g]->label[i]], step_of(l, s, groups[g]->label[i]), 0);
-  for (int d = b.rank - 1; d >= 0; d--) {
-    b.dst[d] = next;
-    in_place = in_place && b.src[d] == next;
-    next *= b.dim[d];
+      weft__strided_copy_axis(b, z->of[groups[g]->label[i]], step_of(from.l, from.s, groups[g]->label[i]), 0);
+  for (int d = b->rank - 1; d >= 0; d--) {
+    b->dst[d] = next;
+    *in_place = *in_place && (b->src[d] == next || b->dim[d] == 1);
+    next *= b->dim[d];
   }
+  return count;
+}
+
+/* Brings an operand into the order of the groups, or of `other` if it has that one. */
+static weft_err einsum_bring(kernel *k, weft_dtype type, operand *o, labeled from, const sizes *z,
+                             const group *const order[4], const group *const other[4]) {
+  strided_copy b;
+  bool in_place;
+  if (einsum_order(&b, from, z, other, 4, &o->transposed) >= 0 && o->transposed) {
+    einsum_order(&b, from, z, order, 4, &in_place);
+    o->transposed = !in_place;
+    return WEFT_OK;
+  }
+  void *data = NULL;
+  const int64_t count = einsum_order(&b, from, z, order, 4, &in_place);
+  o->transposed = false;
+  if (count < 0) return weft__fail(WEFT_RESOURCE_EXHAUSTED, "an operand broadcast to its labels is too large");
   if (in_place) return WEFT_OK;
-  WEFT_TRY(weft__scratch(k, &o->copy, type, &SHAPE1(count)));
-  WEFT_TRY(weft__strided_copy_run(k, type, o->copy.data, o->data, &b));
-  o->data = o->copy.data;
+  WEFT_TRY(einsum_room(k, type, count, &o->copy, &data));
+  WEFT_TRY(weft__strided_copy_run(k, type, data, o->data, &b));
+  o->data = data;
+  return WEFT_OK;
+}
+
+static weft_err sum_runs_there(kernel *k, weft_dtype type, operand *o, int64_t rows, int64_t n) {
+  void *sums = NULL;
+  WEFT_TRY(weft__gpu_scratch(k, (size_t)rows * weft__dtype_size(type), &sums));
+  WEFT_TRY(einsum_gpu(k)->sum_rows(k, type, o->data, rows, n, sums));
+  o->data = sums;
   return WEFT_OK;
 }
 
 /* Sums each run of n elements as a product with a vector of ones. */
 static weft_err sum_runs(kernel *k, weft_dtype type, operand *o, int64_t rows, int64_t n) {
+  if (einsum_gpu(k)) return sum_runs_there(k, type, o, rows, n);
   weft_tensor ones = {0}, sums = {0}, *one = NULL;
   weft_err err = weft__tensor_scalar(&one, type, 1);
   if (!err) err = weft__scratch(k, &ones, type, &SHAPE1(n));
@@ -259,9 +309,11 @@ static void multiply_some(void *arg, int64_t begin, int64_t end) {
 }
 
 /* g is the first of `batch` products of a [batch, m, k] and b [batch, k, n]. */
-static void einsum_multiply(kernel *k, int64_t batch, const gemm *g) {
+static weft_err einsum_multiply(kernel *k, int64_t batch, const gemm *g) {
   products p = {*g, weft__dtype_size(g->type)};
-  if (!batch || !g->m || !g->n) return;
+  const gpu_product there = {g->type, g->ta, g->tb, batch, g->m, g->n, g->k, g->a, g->b, g->c};
+  if (!batch || !g->m || !g->n) return WEFT_OK;
+  if (einsum_gpu(k)) return einsum_gpu(k)->multiply(k, &there);
   if (!g->k)
     memset(g->c, 0, (size_t)(batch * g->m * g->n) * p.size);
   else if (g->m * g->n * g->k == 1)
@@ -270,6 +322,7 @@ static void einsum_multiply(kernel *k, int64_t batch, const gemm *g) {
     weft__gemm(k, &p.each);
   else
     weft__kernel_loop(k, batch, g->m * g->n * g->k / 16 + 50, multiply_some, &p);
+  return WEFT_OK;
 }
 
 typedef struct plan {
@@ -293,11 +346,14 @@ static void sort_labels(plan *p, const equation *e, const sizes *z) {
     }
 }
 
-/* Brings operand 0 into the order [batch, outer, inner], and operand 1 into [batch, inner, outer]. */
+/* Brings operand 0 into the order [batch, outer, inner], and operand 1 into [batch, inner, outer].  A factor may also
+ * be transposed. */
 static weft_err einsum_arrange(kernel *k, weft_dtype type, int i, operand *o, const equation *e, const sizes *z,
                                const plan *p) {
   const group *const order[] = {&p->batch, i ? &p->inner : &p->outer[0], i ? &p->outer[1] : &p->inner, &p->summed[i]};
-  WEFT_TRY(einsum_bring(k, type, o, &e->in[i], &k->in[i]->shape, z, order, 4));
+  const group *const other[] = {order[0], order[2], order[1], order[3]};
+  const bool flips = e->n_in > 1 && !p->summed[i].n;
+  WEFT_TRY(einsum_bring(k, type, o, (labeled){&e->in[i], &k->in[i]->shape}, z, order, flips ? other : order));
   if (!p->summed[i].n) return WEFT_OK;
   return sum_runs(k, type, o, p->batch.size * p->outer[i].size * p->inner.size, p->summed[i].size);
 }
@@ -310,7 +366,8 @@ static weft_err einsum_put(kernel *k, weft_dtype type, void *out, const shape *s
   const int64_t count = p->batch.size * p->outer[0].size * p->outer[1].size;
   int64_t from_step = count;
   strided_copy b = {0};
-  if (weft__shape_count(s) != count) memset(out, 0, (size_t)weft__shape_count(s) * weft__dtype_size(type));
+  weft_tensor whole = {.dtype = type, .shape = *s, .data = out};
+  if (weft__shape_count(s) != count) WEFT_TRY(weft__strided_zero(k, &whole));
   for (int g = 0; g < 3 && count; g++)
     for (int i = 0; i < order[g]->n; i++) {
       const int label = order[g]->label[i];
@@ -346,19 +403,13 @@ static weft_err einsum_compute(kernel *k, weft_dtype type, const equation *e, co
   const void *result = o[0].data;
   const bool direct = einsum_straight(e, &p);
   if (!err && e->n_in > 1) {
-    if (!direct) err = weft__scratch(k, &made, type, &SHAPE1(p.batch.size * m * n));
-    const gemm g = {.type = type,
-                    .m = m,
-                    .n = n,
-                    .k = p.inner.size,
-                    .a = o[0].data,
-                    .b = o[1].data,
-                    .c = direct ? out : made.data,
-                    .lda = p.inner.size,
-                    .ldb = n,
-                    .ldc = n};
-    if (!err) einsum_multiply(k, p.batch.size, &g);
-    result = direct ? out : made.data;
+    void *product = out;
+    if (!err && !direct) err = einsum_room(k, type, p.batch.size * m * n, &made, &product);
+    gemm g = {.type = type, .m = m, .n = n, .k = p.inner.size, .a = o[0].data, .b = o[1].data, .c = product, .ldc = n};
+    g.ta = o[0].transposed, g.lda = g.ta ? m : g.k;
+    g.tb = o[1].transposed, g.ldb = g.tb ? g.k : n;
+    if (!err) err = einsum_multiply(k, p.batch.size, &g);
+    result = product;
   }
   if (!err && result != out) err = einsum_put(k, type, out, s, result, e, z, &p);
   for (int i = 0; i < 2; i++) weft__tensor_clear(&o[i].copy);
@@ -400,11 +451,8 @@ static weft_err einsum_cpu(kernel *k) {
   for (int d = 0; d < e.out.n; d++) s.dim[d] = z.of[e.out.label[d]];
   weft_tensor *out = weft__out(k, 0, &s);
   if (!out) return weft__out_refused(&s);
-  if (nothing_to_add(k)) {
-    memset(out->data, 0, weft__tensor_bytes(out));
-    return WEFT_OK;
-  }
-  if (weft__is_16bit(type)) return wide_compute(k, &e, &z, out);
+  if (nothing_to_add(k)) return weft__strided_zero(k, out);
+  if (weft__is_16bit(type) && !einsum_gpu(k)) return wide_compute(k, &e, &z, out);
   const void *data[2] = {k->in[0]->data, k->n_in > 1 ? k->in[1]->data : NULL};
   return einsum_compute(k, type, &e, &z, &s, data, out->data);
 }
@@ -419,7 +467,7 @@ static void write_labels(text *t, const labels *l) {
   }
 }
 
-static weft_out einsum(weft_graph *g, int n, const weft_out *in, const labels *const *of, const labels *to) {
+static weft_out einsum_node(weft_graph *g, int n, const weft_out *in, const labels *const *of, const labels *to) {
   text t = {0};
   for (int i = 0; i < n; i++) {
     if (i) weft__text_puts(&t, ",");
@@ -434,7 +482,7 @@ static weft_out einsum(weft_graph *g, int n, const weft_out *in, const labels *c
 }
 
 /* Returns the size of dimension d of x as an int32 [1]. */
-static weft_out size_of(weft_graph *g, weft_out x, const labels *l, int d) {
+static weft_out einsum_size_of(weft_graph *g, weft_out x, const labels *l, int d) {
   const shape *s = weft__out_shape(g, x);
   const int64_t from_right = l->n - d, one = 1;
   const bool behind = l->dots >= 0 && d >= l->dots;
@@ -457,7 +505,7 @@ static weft_out ones_of(backprop *b, const equation *e, int i, labels *own) {
   for (int d = 0; d < e->in[i].n; d++) {
     const int l = e->in[i].label[d];
     if (has_label(&e->out, l) || (e->n_in > 1 && has_label(&e->in[1 - i], l)) || has_label(own, l)) continue;
-    dims[own->n] = size_of(g, b->in[i], &e->in[i], d);
+    dims[own->n] = einsum_size_of(g, b->in[i], &e->in[i], d);
     own->label[own->n++] = l;
   }
   if (!own->n) return WEFT_NONE;
@@ -467,12 +515,12 @@ static weft_out ones_of(backprop *b, const equation *e, int i, labels *own) {
 
 /* Sums dx, whose "..." dimensions come first, over those along which operand i was broadcast, and permutes it to the
  * order of operand i. */
-static weft_out unbroadcast(backprop *b, const labels *l, const labels *front, weft_out dx, int i) {
+static weft_out einsum_unbroadcast(backprop *b, const labels *l, const labels *front, weft_out dx, int i) {
   weft_graph *g = b->graph;
   const bool moved = l->dots > 0;
-  const weft_out like = moved ? einsum(g, 1, &b->in[i], &l, front) : b->in[i];
+  const weft_out like = moved ? einsum_node(g, 1, &b->in[i], &l, front) : b->in[i];
   weft__b_unbroadcast(g, like, dx, &dx, NULL);
-  return moved ? einsum(g, 1, &dx, &front, l) : dx;
+  return moved ? einsum_node(g, 1, &dx, &front, l) : dx;
 }
 
 static weft_out einsum_towards(backprop *b, const equation *e, int i) {
@@ -483,15 +531,15 @@ static weft_out einsum_towards(backprop *b, const equation *e, int i) {
   if (e->out.dots >= 0) front.dots = 0;
   if (own.n && e->n_in > 1) { /* first the gradient for these labels, then the product */
     for (int d = 0; d < own.n && together.n < WEFT_MAX_RANK; d++) together.label[together.n++] = own.label[d];
-    in[0] = einsum(g, 2, in, of, &together);
+    in[0] = einsum_node(g, 2, in, of, &together);
     of[0] = &together;
   }
   if (e->n_in > 1) {
     in[1] = weft__b_conj(g, b->in[1 - i]);
     of[1] = &e->in[1 - i];
   }
-  const weft_out dx = einsum(g, e->n_in > 1 || own.n ? 2 : 1, in, of, &front);
-  return e->out.dots >= 0 ? unbroadcast(b, &e->in[i], &front, dx, i) : dx;
+  const weft_out dx = einsum_node(g, e->n_in > 1 || own.n ? 2 : 1, in, of, &front);
+  return e->out.dots >= 0 ? einsum_unbroadcast(b, &e->in[i], &front, dx, i) : dx;
 }
 
 static weft_err einsum_grad(backprop *b) {
@@ -515,6 +563,11 @@ static const op_case einsum_cases[] = {
     {"f32[2,5,3] rand; f32[3,1,4] rand", NULL, "equation='i...j,j...k->ik...' N=2", 0},
     {"f32[5,2,3] rand; f32[5,3,4] rand", NULL, "equation='bij,bjk->bik' N=2", 0},
     {"f32[2] rand; f32[3] rand", NULL, "equation='i,j->ij' N=2", 0},
+    {"f32[5,3,2] rand; f32[5,3,4] rand", NULL, "equation='bji,bjk->bik' N=2", 0},
+    {"f32[5,2,3] rand; f32[5,4,3] rand", NULL, "equation='bij,bkj->bik' N=2", 0},
+    {"f32[2,1,2] 1 2 3 4; f32[2,1,3] 1 0 2 0 1 1", "f32[2,3] 1 3 5 2 4 8", "equation='abc,abd->cd' N=2", 0},
+    {"f32[2,3,4] rand; f32[2,3,5] rand", NULL, "equation='abc,abd->cd' N=2", 0},
+    {"f32[2,2] 1 2 3 4; f32[1,2] 1 10", "f32[1,2] 31 42", "equation='ji,kj->ki' N=2", 0},
     {"f32[7] rand; f32[7] rand", NULL, "equation='i,i->i' N=2", 0},
     {"f32[7] rand; f32[7] rand", NULL, "equation='i,i->' N=2", 0},
     {"f32[2,3] rand; f32[4] rand", NULL, "equation='ab,c->a' N=2", 0},

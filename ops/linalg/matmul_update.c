@@ -13,7 +13,7 @@
  * each time. */
 enum { MOST_ROWS = 256 };
 
-WEFT_TARGET_CLONES static void scale(float *restrict to, const float *restrict from, int64_t n, float by) {
+WEFT_TARGET_CLONES static void scale_row(float *restrict to, const float *restrict from, int64_t n, float by) {
   for (int64_t i = 0; i < n; i++) to[i] = from[i] * by;
 }
 
@@ -24,7 +24,7 @@ static weft_err matmul_update_descend(kernel *k, gemm *g, float alpha) {
   const bool left = g->m <= g->n;
   const weft_tensor *from = k->in[left ? 2 : 3];
   WEFT_TRY(weft__scratch(k, &scaled, WEFT_FLOAT, &from->shape));
-  scale(TENSOR_DATA(&scaled, float), TENSOR_DATA(from, float), weft__tensor_count(from), -alpha);
+  scale_row(TENSOR_DATA(&scaled, float), TENSOR_DATA(from, float), weft__tensor_count(from), -alpha);
   *(left ? &g->a : &g->b) = scaled.data;
   g->c = var->data;
   g->accumulate = true;

@@ -86,7 +86,7 @@ void weft__matrix_swap(const matrix *m, int64_t row, int64_t other) {
   }
 }
 
-WEFT_TARGET_CLONES WEFT_FMA static double dot(const double *restrict x, const double *restrict y, int64_t n) {
+WEFT_TARGET_CLONES WEFT_FMA static double dot_rows(const double *restrict x, const double *restrict y, int64_t n) {
   WEFT_FMA_BODY double part[4] = {0};
   int64_t i = 0;
   for (; i + 4 <= n; i += 4)
@@ -97,14 +97,15 @@ WEFT_TARGET_CLONES WEFT_FMA static double dot(const double *restrict x, const do
 
 double complex weft__matrix_dot(const matrix *a, int64_t row, const matrix *b, int64_t other, int64_t first) {
   const int64_t n = a->cols - first, at = row * a->cols + first, of = other * b->cols + first;
-  if (!a->is_complex) return dot((const double *)a->data + at, (const double *)b->data + of, n);
+  if (!a->is_complex) return dot_rows((const double *)a->data + at, (const double *)b->data + of, n);
   const double complex *x = (const double complex *)a->data + at, *y = (const double complex *)b->data + of;
   double complex sum = 0;
   for (int64_t i = 0; i < n; i++) sum += conj(x[i]) * y[i];
   return sum;
 }
 
-WEFT_TARGET_CLONES WEFT_FMA static void rotate(double *restrict x, double *restrict y, double c, double s, int64_t n) {
+WEFT_TARGET_CLONES WEFT_FMA static void rotate_rows(double *restrict x, double *restrict y, double c, double s,
+                                                    int64_t n) {
   WEFT_FMA_BODY for (int64_t i = 0; i < n; i++) {
     const double a = x[i], b = y[i];
     x[i] = c * a - s * b;
@@ -114,7 +115,7 @@ WEFT_TARGET_CLONES WEFT_FMA static void rotate(double *restrict x, double *restr
 
 void weft__matrix_rotate(const matrix *m, int64_t i, int64_t j, double c, double s) {
   const int64_t n = m->cols * (m->is_complex ? 2 : 1);
-  rotate((double *)m->data + i * n, (double *)m->data + j * n, c, s, n);
+  rotate_rows((double *)m->data + i * n, (double *)m->data + j * n, c, s, n);
 }
 
 void weft__matrix_transpose(const matrix *m, const matrix *t) {

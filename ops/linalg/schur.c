@@ -47,8 +47,8 @@ static void hessenberg_step(number *t, number *q, int64_t n, int64_t k, number *
 }
 
 /* Returns the shift: the eigenvalue of the 2 x 2 block at `end` that is nearer to its last element. */
-static number schur_shift(const number *t, int64_t n, int64_t end, int64_t turn) {
-  if (turn % 10 == 9) /* an exceptional shift, in case the steps repeat in a cycle */
+static number schur_shift(const number *t, int64_t n, int64_t end, int64_t iteration) {
+  if (iteration % 10 == 9) /* an exceptional shift, in case the steps repeat in a cycle */
     return cabs(t[end * n + end - 1]) + (end > 1 ? cabs(t[(end - 1) * n + end - 2]) : 0);
   const number a = t[(end - 1) * n + end - 1], b = t[(end - 1) * n + end], c = t[end * n + end - 1],
                d = t[end * n + end];
@@ -89,7 +89,7 @@ bool weft__schur(number *t, number *q, int64_t n) {
   for (int64_t i = 0; q && i < n * n; i++) q[i] = i / n == i % n;
   for (int64_t k = 0; k + 2 < n; k++) hessenberg_step(t, q, n, k, v);
   weft__free(v);
-  int64_t end = n - 1, turn = 0;
+  int64_t end = n - 1, iteration = 0;
   while (end > 0) {
     int64_t start = end;
     for (; start > 0; start--) {
@@ -101,11 +101,11 @@ bool weft__schur(number *t, number *q, int64_t n) {
     }
     if (start == end) {
       end--;
-      turn = 0;
+      iteration = 0;
       continue;
     }
-    if (++turn > 30 * n + 60) return false;
-    schur_step(t, q, n, start, end, schur_shift(t, n, end, turn));
+    if (++iteration > 30 * n + 60) return false;
+    schur_step(t, q, n, start, end, schur_shift(t, n, end, iteration));
   }
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < i; j++) t[i * n + j] = 0;
@@ -192,7 +192,7 @@ static void triangle_logarithm(number *t, number *room, number *more, int64_t n)
 /* ---- eigenvectors ---- */
 
 /* Sets the columns of v to the eigenvectors of the triangle t, transformed by q and normalized to length 1. */
-static void eigenvectors(const number *t, const number *q, number *v, number *x, int64_t n) {
+static void schur_eigenvectors(const number *t, const number *q, number *v, number *x, int64_t n) {
   double most = 0;
   for (int64_t i = 0; i < n * n; i++) most = fmax(most, cabs(t[i]));
   const double least = fmax(DBL_MIN, DBL_EPSILON * most);
@@ -273,15 +273,15 @@ static void make_real(const number *lambda, number *v, int64_t n) {
     int64_t big = 0;
     for (int64_t i = 1; i < n; i++)
       if (cabs(v[i * n + k]) > cabs(v[big * n + k])) big = i;
-    const number turn = v[big * n + k] == 0 ? 1 : conj(v[big * n + k]) / cabs(v[big * n + k]);
-    for (int64_t i = 0; i < n; i++) v[i * n + k] = creal(v[i * n + k] * turn);
+    const number phase = v[big * n + k] == 0 ? 1 : conj(v[big * n + k]) / cabs(v[big * n + k]);
+    for (int64_t i = 0; i < n; i++) v[i * n + k] = creal(v[i * n + k] * phase);
   }
 }
 
 static void eigen_out(const schur_job *j, int64_t b, bool real, number *t, const number *q, number *room,
                       number *more) {
   const int64_t n = j->in.rows;
-  if (j->want_vectors) eigenvectors(t, q, room, more, n);
+  if (j->want_vectors) schur_eigenvectors(t, q, room, more, n);
   for (int64_t i = 0; i < n; i++) more[i] = t[i * n + i];
   if (real) order_pairs(more, j->want_vectors ? room : NULL, n);
   if (real && j->want_vectors) make_real(more, room, n);
@@ -422,10 +422,10 @@ static weft_err eig_grad(backprop *b) {
     const weft_out row = weft__b_binary(g, "ExpandDims", e, weft__b_scalar(g, WEFT_INT32, -2));
     const weft_out gap = weft__b_sub(g, row, column);
     const weft_out f = weft__b_conj(g, weft__b_binary(g, "DivNoNan", weft__b_ones_like(g, gap), gap));
-    const weft_out turned = weft__b_matrix_product(g, v, weft__backprop_dout(b, 1), true, false);
-    const weft_out own =
-        weft__b_matrix_product(g, weft__b_matrix_product(g, v, v, true, false), real_diagonal(g, turned), false, false);
-    middle = weft__b_add(g, middle, weft__b_mul(g, f, weft__b_sub(g, turned, own)));
+    const weft_out transposed = weft__b_matrix_product(g, v, weft__backprop_dout(b, 1), true, false);
+    const weft_out own = weft__b_matrix_product(g, weft__b_matrix_product(g, v, v, true, false),
+                                                real_diagonal(g, transposed), false, false);
+    middle = weft__b_add(g, middle, weft__b_mul(g, f, weft__b_sub(g, transposed, own)));
   }
   const weft_out da = adjoint_solve(g, v, weft__b_matrix_product(g, middle, v, false, true));
   b->din[0] = GRAD_DENSE(weft__b_cast(g, da, weft__out_type(g, b->in[0])));
@@ -446,10 +446,10 @@ static weft_err root_grad(backprop *b) {
     return weft__fail(WEFT_UNIMPLEMENTED, "the gradient of MatrixSquareRoot '%s' needs a matrix of known size",
                       b->node->name);
   const weft_out root = schur_shaped(g, b->out[0], (int64_t[]){-1, n, n}, 3);
-  const weft_out turned = weft__b_conj(g, weft__b_transpose(g, root, weft__b_ints(g, (int64_t[]){0, 2, 1}, 3)));
+  const weft_out transposed = weft__b_conj(g, weft__b_transpose(g, root, weft__b_ints(g, (int64_t[]){0, 2, 1}, 3)));
   const weft_out eye =
       weft__matrix_diag_node(g, weft__b_fill(g, weft__b_ints(g, &n, 1), weft__b_scalar_like(g, root, 1)));
-  const weft_out left = weft__b_mul(g, schur_shaped(g, turned, (int64_t[]){-1, n, 1, n, 1}, 5),
+  const weft_out left = weft__b_mul(g, schur_shaped(g, transposed, (int64_t[]){-1, n, 1, n, 1}, 5),
                                     schur_shaped(g, eye, (int64_t[]){1, 1, n, 1, n}, 5));
   const weft_out right = weft__b_mul(g, schur_shaped(g, eye, (int64_t[]){1, n, 1, n, 1}, 5),
                                      schur_shaped(g, weft__b_conj(g, root), (int64_t[]){-1, 1, n, 1, n}, 5));

@@ -57,8 +57,8 @@ static householder row_reflection(const svd_room *r, int64_t k, double complex *
   return h;
 }
 
-/* Applies H^H to row i of a from the right: a_i - conj(tau) (a_i v) v^H.  r->row holds the same vector v, which is real if
- * a is. */
+/* Applies H^H to row i of a from the right: a_i - conj(tau) (a_i v) v^H.  r->row holds the same vector v, which is real
+ * if a is. */
 static void reflect_columns(const svd_room *r, const double complex *v, double complex tau, int64_t row,
                             int64_t first) {
   const matrix *a = &r->a;
@@ -85,7 +85,7 @@ static void svd_collect(const svd_room *r, const matrix *m, const double complex
 
 /* ---- Golub and Kahan ---- */
 
-static void bidiagonalize(const svd_room *r) {
+static void svd_bidiagonalize(const svd_room *r) {
   const int64_t m = r->a.rows, n = r->a.cols;
   for (int64_t k = 0; k < n; k++) {
     const householder h = column_reflection(r, k, r->vl + k * m);
@@ -161,7 +161,7 @@ static void golub_kahan_step(const svd_room *r, int64_t start, int64_t end) {
 static bool golub_kahan(const svd_room *r) {
   const int64_t n = r->a.cols;
   double *d = r->s, *e = r->e, most = 0;
-  bidiagonalize(r);
+  svd_bidiagonalize(r);
   for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(d[i]) + (i + 1 < n ? fabs(e[i]) : 0));
   int64_t end = n - 1, steps = 0;
   while (end > 0) {
@@ -226,12 +226,12 @@ static void jacobi_pair(const svd_room *r, int64_t p, int64_t q) {
 }
 
 /* Decomposes a real square matrix; updates u and v by the rotations.  Returns false if it does not converge. */
-static bool jacobi(const svd_room *r) {
+static bool svd_jacobi(const svd_room *r) {
   const int64_t n = r->a.cols;
   double most = 0;
   for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(real_at(&r->a, i, i)));
   bool done = false;
-  for (int turn = 0; !done && turn < 200; turn++) {
+  for (int sweep = 0; !done && sweep < 200; sweep++) {
     done = true;
     for (int64_t p = 1; p < n; p++)
       for (int64_t q = 0; q < p; q++) {
@@ -332,7 +332,7 @@ static bool svd_small(const svd_room *r, bool wide) {
         weft__matrix_set(&r->a, j, i, x);
       }
   }
-  const bool good = jacobi(&w);
+  const bool good = svd_jacobi(&w);
   svd_arrange(&w);
   return good;
 }
@@ -568,8 +568,8 @@ static weft_out svd_slope(const svd_slopes *d) {
   middle = weft__b_add(g, middle, svd_product(g, s, fv, false, false));
   const weft_out inverse = svd_diagonal(g, svd_reciprocal(g, d->s));
   if (d->is_complex) {
-    const weft_out own = weft__b_mul(g, eye, vdv), turned = svd_product(g, own, eye, true, false);
-    const weft_out odd = svd_product(g, inverse, weft__b_sub(g, turned, own), false, false);
+    const weft_out own = weft__b_mul(g, eye, vdv), transposed = svd_product(g, own, eye, true, false);
+    const weft_out odd = svd_product(g, inverse, weft__b_sub(g, transposed, own), false, false);
     middle = weft__b_add(g, middle, weft__b_mul(g, weft__b_scalar_like(g, odd, 0.5), odd));
   }
   weft_out da = svd_product(g, d->u, svd_product(g, middle, d->v, false, true), false, false);

@@ -15,21 +15,46 @@ typedef struct job {
   int64_t n, inner;
 } job;
 
-/* Scans one column at a time if columns are contiguous, otherwise a row of neighboring columns at a time. */
+enum { ARG_LANES = 16, ARG_LONG = 128 }; /* lanes of a column, and elements that are worth them */
+
+/* Scans one column at a time if columns are contiguous, otherwise a row of neighboring columns at a time.  A contiguous
+ * column is scanned as ARG_LANES interleaved ones, of which the best is taken; the first of equals wins. */
+#define DEFINE_ARG_COLUMN(name, T, worst, better)                                                                      \
+  static inline __attribute__((always_inline)) int64_t name##_column(const T *x, int64_t n) {                          \
+    T best[ARG_LANES];                                                                                                 \
+    int32_t row[ARG_LANES];                                                                                            \
+    const bool lanes = n >= ARG_LONG && n < INT32_MAX;                                                                 \
+    const int32_t rows = lanes ? (int32_t)(n / ARG_LANES) : 0; /* fits: checked */                                     \
+    for (int i = 0; i < ARG_LANES && lanes; i++) best[i] = (T)(worst), row[i] = 0;                                     \
+    for (int32_t r = 0; r < rows; r++)                                                                                 \
+      for (int i = 0; i < ARG_LANES; i++) {                                                                            \
+        const T v = x[(int64_t)r * ARG_LANES + i], b = best[i];                                                        \
+        const bool wins = better;                                                                                      \
+        best[i] = wins ? v : b;                                                                                        \
+        row[i] = wins ? r : row[i];                                                                                    \
+      }                                                                                                                \
+    T b = (T)(worst);                                                                                                  \
+    int64_t at = 0;                                                                                                    \
+    for (int i = 0; i < ARG_LANES && lanes; i++) {                                                                     \
+      const T v = best[i];                                                                                             \
+      const int64_t here = (int64_t)row[i] * ARG_LANES + i;                                                            \
+      at = better || (v == b && here < at) ? here : at;                                                                \
+      b = better ? v : b;                                                                                              \
+    }                                                                                                                  \
+    for (int64_t r = (int64_t)rows * ARG_LANES; r < n; r++) {                                                          \
+      const T v = x[r];                                                                                                \
+      at = better ? r : at;                                                                                            \
+      b = better ? v : b;                                                                                              \
+    }                                                                                                                  \
+    return at;                                                                                                         \
+  }
+
 #define DEFINE_ARG(name, T, worst, better)                                                                             \
   WEFT_TARGET_CLONES static void name(void *arg, int64_t begin, int64_t end) {                                         \
     enum { STRIP = 256 };                                                                                              \
     const job *j = arg;                                                                                                \
     for (int64_t o = begin; o < end && j->inner == 1; o++) {                                                           \
-      const T *x = (const T *)j->x + o * j->n;                                                                         \
-      T b = (T)(worst);                                                                                                \
-      int64_t at = 0;                                                                                                  \
-      for (int64_t r = 0; r < j->n; r++) {                                                                             \
-        const T v = x[r];                                                                                              \
-        at = better ? r : at;                                                                                          \
-        b = better ? v : b;                                                                                            \
-      }                                                                                                                \
-      j->at[o] = at;                                                                                                   \
+      j->at[o] = name##_column((const T *)j->x + o * j->n, j->n);                                                      \
     }                                                                                                                  \
     for (int64_t o = begin; o < end && j->inner > 1; o++)                                                              \
       for (int64_t i0 = 0; i0 < j->inner; i0 += STRIP) {                                                               \
@@ -49,6 +74,8 @@ typedef struct job {
       }                                                                                                                \
   }
 #define DEFINE_ARGS(suffix, T, lowest, highest)                                                                        \
+  DEFINE_ARG_COLUMN(max_##suffix, T, lowest, v > b)                                                                    \
+  DEFINE_ARG_COLUMN(min_##suffix, T, highest, v < b)                                                                   \
   DEFINE_ARG(max_##suffix, T, lowest, v > b)                                                                           \
   DEFINE_ARG(min_##suffix, T, highest, v < b)
 DEFINE_ARGS(f32, float, -INFINITY, INFINITY)
@@ -212,12 +239,17 @@ static const op_case arg_cases[] = {
     {"f32[2,3] 1 5 3 4 2 6; i32[] -1", NULL, "Tidx=int32 output_type=int32"},
     {"f32[5] 3 1 3 1 2; i64[] 0", NULL, "Tidx=int64"},
     {"f32[4] nan 1 3 nan; i32[] 0", NULL, NULL, CASE_FIXED_TYPE},
+    {"f32[200] 1; i32[] 0", "i64[] 0", NULL, CASE_FIXED_TYPE},
+    {"f32[200] nan; i32[] 0", "i64[] 0", NULL, CASE_FIXED_TYPE},
+    {"f32[200] -inf; i32[] 0", "i64[] 0", NULL, CASE_FIXED_TYPE},
     {"f32[4] -inf nan -inf nan; i32[] 0", NULL, NULL, CASE_FIXED_TYPE},
     {"bool[3] false true true; i32[] 0", NULL, NULL, CASE_FIXED_TYPE},
     {"f32[3,0]; i32[] 0", "i64[0]", "Tidx=int32"},
     {"f32[3,0]; i32[] 1", "error INVALID_ARGUMENT", "Tidx=int32"},
     {"f32[3]; i32[] 1", "error INVALID_ARGUMENT", "Tidx=int32"},
     {"f32[30,40,50] rand; i32[] 1", NULL, "Tidx=int32"},
+    {"f32[9,300] rand; i32[] 1", NULL, "Tidx=int32"},
+    {"i32[9,300] below:10; i32[] 1", NULL, "Tidx=int32"},
     {"f32[300,40] rand; i32[] 1", NULL, "Tidx=int32"},
     {0},
 };

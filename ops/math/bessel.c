@@ -25,7 +25,7 @@ static double power_series(double x, int n) {
 }
 
 /* Returns I_n(x) e^-x sqrt(2 pi x) for x > FAR. */
-static double asymptotic(double x, int n) {
+static double bessel_asymptotic(double x, int n) {
   const double order = 4 * n * n;
   double term = 1, sum = 1;
   for (int k = 1; k < 60 && fabs(term) > 1e-17; k++) {
@@ -39,7 +39,7 @@ static double scaled_i(double x, int n) {
   const double size = fabs(x), sign = n && x < 0 ? -1 : 1;
   if (isnan(x)) return x;
   if (isinf(x)) return 0;
-  if (size > FAR) return sign * asymptotic(size, n) / sqrt(2 * M_PI * size);
+  if (size > FAR) return sign * bessel_asymptotic(size, n) / sqrt(2 * M_PI * size);
   return sign * exp(-size) * power_series(size, n) * (n ? size / 2 : 1);
 }
 
@@ -51,7 +51,7 @@ static double plain_i(double x, int n) {
   if (isnan(x)) return x;
   if (size > 715) return sign * INFINITY;
   /* e^x is applied as e^(x/2) twice, so that it overflows only if the product does. */
-  if (size > FAR) return sign * (asymptotic(size, n) / sqrt(2 * M_PI * size) * exp(size / 2)) * exp(size / 2);
+  if (size > FAR) return sign * (bessel_asymptotic(size, n) / sqrt(2 * M_PI * size) * exp(size / 2)) * exp(size / 2);
   return sign * power_series(size, n) * (n ? size / 2 : 1);
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/elementwise/binary.h"
 #include "kernels/elementwise/integer.h"
 #include "kernels/simd/vtrig.h"
+#include "ops/math/choose.h"
 #include <tgmath.h>
 
 /* ---- sums and products ---- */
@@ -36,9 +37,16 @@ static const elem_op mul_no_nan_op = {COST_CHEAP, {ROWS_FLOAT(mul_no_nan), ROWS_
 /* Returns the remainder with the sign of the divisor. */
 static inline double binary_towards(double r, double y) { return r != 0 && (r < 0) != (y < 0) ? r + y : r; }
 
+/* Quotients of integers: of up to 32 bits in vectors, of 64 bits one by one. */
+#define EACH_QUOTIENT(name)                                                                                            \
+  BINARY(name, i8, int8_t, uint32_t, int_##name##_32(x, y))                                                            \
+  BINARY(name, i16, int16_t, uint32_t, int_##name##_32(x, y))                                                          \
+  BINARY(name, i32, int32_t, uint32_t, int_##name##_32(x, y))                                                          \
+  BINARY_CALL(name, i64, int64_t, uint64_t, int_##name(x, y))
+
 EACH_FLOAT(BINARY, div, x / y)
 EACH_COMPLEX(BINARY, div, x / y)
-EACH_SIGNED(BINARY_CALL, div, int_div(x, y))
+EACH_QUOTIENT(div)
 EACH_UNSIGNED(BINARY_CALL, div, x / y)
 EACH_FLOAT(BINARY, truncate_div, trunc(x / y))
 EACH_FLOAT(BINARY, floor_div, floor(x / y))
@@ -46,12 +54,12 @@ EACH_FLOAT(BINARY, floor_div, floor(x / y))
 EACH_ROUNDED(BINARY, truncate_div, TRUNCATE_DIV)
 #define FLOOR_DIV(R) floorf(R(x / y))
 EACH_ROUNDED(BINARY, floor_div, FLOOR_DIV)
-EACH_SIGNED(BINARY_CALL, floor_div, int_floor_div(x, y))
+EACH_QUOTIENT(floor_div)
 EACH_FLOAT(BINARY_CALL, floor_mod, binary_towards(fmod(x, y), y))
-EACH_SIGNED(BINARY_CALL, floor_mod, int_floor_mod(x, y))
+EACH_QUOTIENT(floor_mod)
 EACH_UNSIGNED(BINARY_CALL, floor_mod, x % y)
 EACH_FLOAT(BINARY_CALL, mod, fmod(x, y))
-EACH_SIGNED(BINARY_CALL, mod, int_mod(x, y))
+EACH_QUOTIENT(mod)
 EACH_FLOAT(BINARY, div_no_nan, y == 0 ? 0 : x / y)
 EACH_COMPLEX(BINARY, div_no_nan, y == 0 ? 0 : x / y)
 EACH_FLOAT(BINARY, xdivy, x == 0 ? 0 : x / y)
@@ -93,9 +101,19 @@ EACH_FLOAT(UNARY, inverse, 1 / x)
 EACH_FLOAT(UNARY, root, x == -(A)INFINITY ? (A)INFINITY : sqrt(x) + 0)
 UNARY(inverse_root, f32, float, double, x == -INFINITY ? 0 : 1 / (sqrt((double)x) + 0))
 UNARY_CALL(inverse_root, f64, double, double, pow(x, -0.5))
-EACH_FLOAT(BINARY_CALL, xlogy, x == 0 ? 0 : x * log(y))
+/* The exponents that gradients of the former have. */
+EACH_FLOAT(UNARY, power1, x)
+UNARY(inverse2, f32, float, double, 1 / ((double)x * x))
+UNARY_CALL(inverse2, f64, double, double, pow(x, -2.0))
+UNARY(root3, f32, float, double, x == -INFINITY ? INFINITY : (double)x * sqrt((double)x))
+UNARY_CALL(root3, f64, double, double, pow(x, 1.5))
+UNARY(inverse_root3, f32, float, double, x == -INFINITY ? 0 : 1 / ((double)x * sqrt((double)x)))
+UNARY_CALL(inverse_root3, f64, double, double, pow(x, -1.5))
+BINARY(xlogy, f32, float, float, x == 0 ? 0 : x * vlogf(y))
+BINARY_CALL(xlogy, f64, double, double, x == 0 ? 0 : x * log(y))
 EACH_COMPLEX(BINARY_CALL, xlogy, x == 0 ? 0 : x * log(y))
-EACH_FLOAT(BINARY_CALL, xlog1py, x == 0 ? 0 : x * log1p(y))
+BINARY(xlog1py, f32, float, float, x == 0 ? 0 : x * vlog1pf(y))
+BINARY_CALL(xlog1py, f64, double, double, x == 0 ? 0 : x * log1p(y))
 #define XLOGY(R) x == 0 ? 0 : x *R(logf(y))
 EACH_ROUNDED(BINARY_CALL, xlogy, XLOGY)
 #define XLOG1PY(R) x == 0 ? 0 : x *R(log1pf(y))
@@ -106,7 +124,11 @@ BINARY_CALL(arctan2, f64, double, double, atan2(x, y))
 EACH_FLOAT(BINARY_CALL, next_after, nextafter(x, y))
 
 static const elem_op pow_op = {COST_CALL, {ROWS_FLOAT(power), ROWS_SIGNED(power), ROWS_COMPLEX(power)}};
+static const elem_op first_op = {COST_CHEAP, {ROWS_FLOAT(power1)}};
 static const elem_op square_op = {COST_CHEAP, {ROWS_FLOAT(power2)}};
+static const elem_op inverse_square_op = {COST_CHEAP, {ROWS_FLOAT(inverse2)}};
+static const elem_op root_cube_op = {COST_CHEAP, {ROWS_FLOAT(root3)}};
+static const elem_op inverse_root_cube_op = {COST_CHEAP, {ROWS_FLOAT(inverse_root3)}};
 static const elem_op cube_op = {COST_CHEAP, {ROWS_FLOAT(power3)}};
 static const elem_op fourth_op = {COST_CHEAP, {ROWS_FLOAT(power4)}};
 static const elem_op inverse_op = {COST_CHEAP, {ROWS_FLOAT(inverse)}};
@@ -118,15 +140,34 @@ static const elem_op atan2_op = {COST_VECTOR, {ROWS_FLOAT(arctan2)}};
 static const elem_op next_after_op = {COST_CALL, {ROWS_FLOAT(next_after)}};
 
 /* ---- kernels ---- */
+/* Return true if one of n numbers is 0, or is negative. */
+#define DEFINE_ANY(T)                                                                                                  \
+  WEFT_TARGET_CLONES static bool any_zero_##T(const T *v, int64_t n) {                                                 \
+    T bad = 0;                                                                                                         \
+    for (int64_t i = 0; i < n; i++) bad |= v[i] == 0;                                                                  \
+    return bad != 0;                                                                                                   \
+  }                                                                                                                    \
+  WEFT_TARGET_CLONES static bool any_negative_##T(const T *v, int64_t n) {                                             \
+    T bad = 0;                                                                                                         \
+    for (int64_t i = 0; i < n; i++) bad |= v[i];                                                                       \
+    return bad < 0;                                                                                                    \
+  }
+DEFINE_ANY(int32_t)
+DEFINE_ANY(int64_t)
+
+static bool is_zero(int64_t v) { return v == 0; }
+static bool is_negative(int64_t v) { return v < 0; }
+
 static bool any_int(const weft_tensor *t, bool (*is_bad)(int64_t)) {
   const int64_t n = weft__tensor_count(t);
+  if (t->dtype == WEFT_INT32)
+    return (is_bad == is_zero ? any_zero_int32_t : any_negative_int32_t)(TENSOR_DATA(t, int32_t), n);
+  if (t->dtype == WEFT_INT64)
+    return (is_bad == is_zero ? any_zero_int64_t : any_negative_int64_t)(TENSOR_DATA(t, int64_t), n);
   for (int64_t i = 0; i < n; i++)
     if (is_bad(weft__tensor_int(t, i))) return true;
   return false;
 }
-
-static bool is_zero(int64_t v) { return v == 0; }
-static bool is_negative(int64_t v) { return v < 0; }
 
 /* Returns true if the result has elements; for an empty result the second operand is not checked. */
 static bool is_used(const kernel *k) { return weft__tensor_count(k->in[0]) > 0; }
@@ -177,8 +218,11 @@ static const elem_op *pow_loop(const weft_tensor *y) {
   static const struct {
     double exponent;
     const elem_op *op;
-  } known[] = {{2, &square_op},   {3, &cube_op},   {4, &fourth_op},
-               {-1, &inverse_op}, {0.5, &root_op}, {-0.5, &inverse_root_op}};
+  } known[] = {{1, &first_op},       {2, &square_op},
+               {3, &cube_op},        {4, &fourth_op},
+               {-1, &inverse_op},    {-2, &inverse_square_op},
+               {0.5, &root_op},      {-0.5, &inverse_root_op},
+               {1.5, &root_cube_op}, {-1.5, &inverse_root_cube_op}};
   if (y->shape.rank > 0 || weft__dtype_class(y->dtype) != CLASS_FLOAT) return &pow_op;
   const double exponent = weft__tensor_double(y, 0);
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -212,20 +256,23 @@ static weft_err sub_grad(backprop *b) { return binary_both(b, DZ, weft__b_neg(b-
 
 static weft_err mul_grad(backprop *b) {
   weft_graph *g = b->graph;
-  return binary_both(b, weft__b_mul(g, DZ, weft__b_conj(g, Y)), weft__b_mul(g, weft__b_conj(g, X), DZ));
+  const weft_out dx = weft__b_binary(g, "Mul", DZ, weft__b_conj(g, Y));
+  return binary_both(b, dx, weft__b_binary(g, "Mul", weft__b_conj(g, X), DZ));
 }
 
 static weft_err mul_no_nan_grad(backprop *b) {
   weft_graph *g = b->graph;
-  return binary_both(b, weft__b_binary(g, "MulNoNan", DZ, Y), weft__b_binary(g, "MulNoNan", X, DZ));
+  const weft_out dx = weft__b_binary(g, "MulNoNan", DZ, Y);
+  return binary_both(b, dx, weft__b_binary(g, "MulNoNan", X, DZ));
 }
 
 /* dx = dz / y, dy = -dz x / y / y, with the op's own kind of division. */
 static weft_err quotient_grad(backprop *b, const char *div) {
   weft_graph *g = b->graph;
   const weft_out x = weft__b_conj(g, X), y = weft__b_conj(g, Y);
+  const weft_out dx = weft__b_binary(g, div, DZ, y);
   const weft_out q = weft__b_binary(g, div, weft__b_binary(g, div, weft__b_neg(g, x), y), y);
-  return binary_both(b, weft__b_binary(g, div, DZ, y), weft__b_mul(g, DZ, q));
+  return binary_both(b, dx, weft__b_mul(g, DZ, q));
 }
 
 static weft_err div_grad(backprop *b) { return quotient_grad(b, "Div"); }
@@ -242,7 +289,8 @@ static weft_err floor_mod_grad(backprop *b) {
 static weft_err extreme_grad(backprop *b, const char *x_wins) {
   weft_graph *g = b->graph;
   const weft_out mask = weft__b_binary(g, x_wins, X, Y), zeros = weft__b_zeros_like(g, DZ);
-  return binary_both(b, weft__b_select(g, mask, DZ, zeros), weft__b_select(g, mask, zeros, DZ));
+  const weft_out dx = gradient_choose(g, mask, DZ, zeros); /* first: the order gives the names */
+  return binary_both(b, dx, gradient_choose(g, mask, zeros, DZ));
 }
 
 static weft_err maximum_grad(backprop *b) { return extreme_grad(b, "GreaterEqual"); }
@@ -250,7 +298,7 @@ static weft_err minimum_grad(backprop *b) { return extreme_grad(b, "LessEqual");
 
 static weft_err squared_difference_grad(backprop *b) {
   weft_graph *g = b->graph;
-  const weft_out twice = weft__b_mul(g, weft__b_scalar_like(g, DZ, 2), DZ);
+  const weft_out twice = weft__b_binary(g, "Mul", weft__b_scalar_like(g, DZ, 2), DZ);
   const weft_out dx = weft__b_mul(g, twice, weft__b_sub(g, X, Y));
   return binary_both(b, dx, weft__b_neg(g, dx));
 }
@@ -279,27 +327,31 @@ static weft_err xdivy_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out px = weft__b_binary(g, "Xdivy", not_zero(g, X), Y);
   const weft_out py = weft__b_binary(g, "Xdivy", weft__b_neg(g, X), weft__b_unary(g, "Square", Y));
-  return binary_both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
+  const weft_out dx = weft__b_mul(g, px, DZ);
+  return binary_both(b, dx, weft__b_mul(g, py, DZ));
 }
 
 static weft_err xlogy_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out px = weft__b_binary(g, "Xlogy", not_zero(g, X), Y), py = weft__b_binary(g, "Xdivy", X, Y);
-  return binary_both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
+  const weft_out dx = weft__b_mul(g, px, DZ);
+  return binary_both(b, dx, weft__b_mul(g, py, DZ));
 }
 
 static weft_err xlog1py_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out px = weft__b_binary(g, "Xlog1py", not_zero(g, X), Y);
   const weft_out py = weft__b_binary(g, "Xdivy", X, weft__b_add(g, Y, weft__b_scalar_like(g, Y, 1)));
-  return binary_both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
+  const weft_out dx = weft__b_mul(g, px, DZ);
+  return binary_both(b, dx, weft__b_mul(g, py, DZ));
 }
 
 static weft_err atan2_grad(backprop *b) { /* y is the first operand */
   weft_graph *g = b->graph;
   const weft_out squares = weft__b_add(g, weft__b_unary(g, "Square", Y), weft__b_unary(g, "Square", X));
   const weft_out d = weft__b_div(g, DZ, squares);
-  return binary_both(b, weft__b_mul(g, Y, d), weft__b_mul(g, weft__b_neg(g, X), d));
+  const weft_out dx = weft__b_mul(g, Y, d);
+  return binary_both(b, dx, weft__b_mul(g, weft__b_neg(g, X), d));
 }
 
 static weft_err next_after_grad(backprop *b) { return binary_both(b, DZ, weft__b_zeros_like(b->graph, DZ)); }
@@ -356,6 +408,14 @@ static const op_case quotient_cases[] = {
 static const op_case int_quotient_cases[] = {
     {"i32[6] 7 -7 7 -7 6 -6; i32[6] 3 3 -3 -3 3 3", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"i64[3] 7 -7 -9223372036854775808; i64[3] 2 2 -1", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i64[4] 9223372036854775807 -9223372036854775807 -8589934592 4294967297; i64[4] -3 4294967297 4294967295 -2", NULL,
+     NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i32[20] -2147483648 -2147483647 2147483647 -2147483648 2147483647 -2147483647 2147483646 -2147483648 5 -5 0 1 -1 "
+     "2147483647 2147483646 -2147483646 46341 -46341 2147395600 -2147395600; "
+     "i32[20] 2147483647 -2147483648 2147483646 3 -2 46341 -46341 1 -2147483648 2147483647 7 -7 7 2147483647 "
+     "2147483647 "
+     "2147483647 46341 46340 -46340 46340",
+     NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"i32[2] 1 2; i32[2] 1 0", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
     {"i32[0]; i32[] 0", "i32[0]", NULL, CASE_FIXED_TYPE},
     {"f32[8] 7.5 -7.5 5 -5 -6 6 0 1; f32[8] 2 2 inf 7 3 -3 2 -4", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
@@ -387,6 +447,14 @@ static const op_case pow_cases[] = {
     {"f32[33,65] pos; f32[] -1"},
     {"f32[33,65] pos; f32[] 0.5"},
     {"f32[33,65] pos; f32[] -0.5"},
+    {"f32[33,65] normal; f32[] 1"},
+    {"f32[33,65] pos; f32[] -2"},
+    {"f32[33,65] pos; f32[] 1.5"},
+    {"f32[33,65] pos; f32[] -1.5"},
+    {"f32[5] -inf -0 0 inf nan; f32[] 1", "f32[5] -inf -0 0 inf nan", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[5] -inf -0 0 inf nan; f32[] -2", "f32[5] 0 inf inf 0 nan", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[6] -inf -0 0 inf nan -1; f32[] 1.5", "f32[6] inf 0 0 inf nan nan", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[6] -inf -0 0 inf nan -1; f32[] -1.5", "f32[6] 0 inf inf 0 nan nan", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[6] -0 0 -inf inf nan -2; f32[] 3", "f32[6] -0 0 -inf inf nan -8", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[6] -0 0 -inf inf nan -2; f32[] 4", "f32[6] 0 0 inf inf nan 16", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[6] -0 0 -inf inf nan -2; f32[] -1", "f32[6] -inf inf -0 0 nan -0.5", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
@@ -410,7 +478,7 @@ static const op_case log_cases[] = {
     {0},
 };
 
-static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {ROLE_QUOTIENT};
+static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {ROLE_QUOTIENT}, powers = {ROLE_POWER};
 
 #define ROW(def_, doc_, cpu_, grad_, ...)                                                                              \
   { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .grad = grad_, .cases = __VA_ARGS__ }
@@ -476,7 +544,7 @@ OPS(binary) = {
         "The lesser of x and y; NaN if either is.", ELEM(weft__minimum_op), minimum_grad, extreme_cases,
         .amp = AMP_CLEAR),
     ROW("Pow(x:T, y:T) -> (z:T) | T:type{bfloat16,float,half,double,int8,int16,int32,int64,complex64,complex128}",
-        "x to the power y.", pow_cpu, pow_grad, pow_cases, .amp = AMP_DENY),
+        "x to the power y.", pow_cpu, pow_grad, pow_cases, .fusion = &powers, .amp = AMP_DENY),
     ROW("Atan2(y:T, x:T) -> (z:T) | T:type{bfloat16,half,float,double}", "The angle of the point (x, y).",
         ELEM(atan2_op), atan2_grad, quotient_cases),
     ROW("NextAfter(x1:T, x2:T) -> (output:T) | T:type{double,float}=float",

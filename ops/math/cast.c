@@ -241,6 +241,7 @@ static const op_case cast_cases[] = {
 
 OPS(cast) = {
     {"Cast(x:SrcT) -> (y:DstT) | SrcT:type DstT:type Truncate:bool=false", "x in another type.",
-     .known = weft__known_input, .infer = weft__infer_same, .cpu = cast_cpu, .grad = cast_grad, .cases = cast_cases},
+     .known = weft__known_input, .infer = weft__infer_same, .cpu = cast_cpu, .grad = cast_grad, .cases = cast_cases,
+     .narrow = NARROW_ALL},
     {0},
 };

@@ -5,6 +5,7 @@
  * that halves round to the same side: the op whose range is an attribute multiplies by the inverse of the step, the
  * others divide by the step. */
 #include "base/alloc.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include <math.h>
@@ -34,6 +35,23 @@ static float fake_quant_rounded(const range *r, float x) {
   return r->empty ? 0 : floorf(steps - r->zero + 0.5f) * r->step;
 }
 
+/* One range: the same arithmetic without a choice in the loop, so that it runs in vectors. */
+WEFT_TARGET_CLONES static void round_by_inverse(float *restrict y, const float *restrict x, int64_t n, const range *r) {
+  const float low = r->low, high = r->high, unit = r->step, inverse = r->inverse, zero = r->zero;
+  for (int64_t i = 0; i < n; i++) {
+    const float inside = x[i] < low ? low : x[i] > high ? high : x[i];
+    y[i] = floorf((inside - low) * inverse - zero + 0.5f) * unit;
+  }
+}
+
+WEFT_TARGET_CLONES static void round_by_step(float *restrict y, const float *restrict x, int64_t n, const range *r) {
+  const float low = r->low, high = r->high, unit = r->step, zero = r->zero;
+  for (int64_t i = 0; i < n; i++) {
+    const float inside = x[i] < low ? low : x[i] > high ? high : x[i];
+    y[i] = floorf((inside - low) / unit - zero + 0.5f) * unit;
+  }
+}
+
 static weft_err check_bits(const kernel *k) {
   const int64_t bits = weft__node_int(k->node, "num_bits", 8);
   if (bits < 2 || bits > 16)
@@ -56,6 +74,10 @@ static void round_range(void *arg, int64_t begin, int64_t end) {
   const int64_t n = j->channels;
   for (int64_t c = 0; c < n; c++) {
     const range r = range_of(j->k, j->min[c], j->max[c], j->by_inverse);
+    if (n == 1 && !r.empty) {
+      (j->by_inverse ? round_by_inverse : round_by_step)(j->out + begin, j->x + begin, end - begin, &r);
+      return;
+    }
     for (int64_t i = begin; i < end; i++) j->out[i * n + c] = fake_quant_rounded(&r, j->x[i * n + c]);
   }
 }

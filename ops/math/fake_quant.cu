@@ -53,7 +53,7 @@ __global__ void back_kernel(const quant_args a) {
 enum ends_kind { ENDS_ATTRIBUTES, ENDS_SCALARS, ENDS_CHANNELS };
 
 /* x is input `at`.  The ends of the range are the next inputs, or attributes. */
-static weft_err read_args(kernel *k, ends_kind kind, int at, quant_args *a) {
+static weft_err fake_quant_read_args(kernel *k, ends_kind kind, int at, quant_args *a) {
   const gpu_tensor x = gpu_in(k, at);
   const int64_t bits = weft__gpu->attr_int(k, "num_bits", 8);
   if (bits < 2 || bits > 16)
@@ -82,7 +82,7 @@ static weft_err read_args(kernel *k, ends_kind kind, int at, quant_args *a) {
 template <ends_kind kind> static weft_err round_gpu(kernel *k) {
   quant_args a = {};
   gpu_tensor z;
-  WEFT_TRY(read_args(k, kind, 0, &a));
+  WEFT_TRY(fake_quant_read_args(k, kind, 0, &a));
   WEFT_TRY(gpu_out(k, 0, gpu_in(k, 0).shape, &z));
   a.out = gpu_data<float>(z);
   if (a.n == 0) return WEFT_OK;
@@ -103,7 +103,7 @@ static weft_err pass_back(kernel *k, ends_kind kind) {
   const gpu_tensor dy = gpu_in(k, 0);
   quant_args a = {};
   gpu_tensor z;
-  WEFT_TRY(read_args(k, kind, 1, &a));
+  WEFT_TRY(fake_quant_read_args(k, kind, 1, &a));
   if (!gpu_same_shape(dy.shape, gpu_in(k, 1).shape))
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "gradient and input must be the same size");
   WEFT_TRY(gpu_out(k, 0, dy.shape, &z));

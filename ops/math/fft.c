@@ -1,8 +1,8 @@
 /* fft.c - discrete Fourier transforms over the last one, two or three dimensions, of complex and of real numbers.
  *
- * Each transform of a batch is computed in double, axis by axis (kernels/fft/fft.h); lines along other axes than the last
- * are copied out and back.  Of a transform of real numbers only the first half of the last axis is computed, because the
- * rest is its conjugate.  So that axis comes first, or last in the inverse transform. */
+ * Each transform of a batch is computed in double, axis by axis (kernels/fft/fft.h); lines along other axes than the
+ * last are copied out and back.  Of a transform of real numbers only the first half of the last axis is computed,
+ * because the rest is its conjugate.  So that axis comes first, or last in the inverse transform. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -280,7 +280,7 @@ static weft_out padded_to(weft_graph *g, weft_out x, weft_out wanted) {
 }
 
 /* Builds the op name, such as "IFFT2D" from "IFFT" and 2. */
-static void name_of(char name[16], const char *kind, int axes) {
+static void fft_name_of(char name[16], const char *kind, int axes) {
   if (axes == 1)
     snprintf(name, 16, "%s", kind);
   else
@@ -291,7 +291,7 @@ static weft_err fft_grad(backprop *b) {
   transform t = {0};
   char name[16];
   read_name(b->node->op->opdef.name, &t);
-  name_of(name, t.inverse ? "FFT" : "IFFT", t.axes);
+  fft_name_of(name, t.inverse ? "FFT" : "IFFT", t.axes);
   weft_graph *g = b->graph;
   const weft_out size = transform_size(g, inner_shape(g, b->in[0], t.axes), weft__out_type(g, b->in[0]));
   const weft_out dx = weft__b_unary(g, name, b->dout[0]);
@@ -304,7 +304,7 @@ static weft_err rfft_grad(backprop *b) {
   transform t = {0};
   char name[16];
   read_name(b->node->op->opdef.name, &t);
-  name_of(name, "IFFT", t.axes);
+  fft_name_of(name, "IFFT", t.axes);
   weft_graph *g = b->graph;
   const weft_dtype type = weft__out_type(g, b->in[0]);
   const weft_dtype wide = type == WEFT_DOUBLE ? WEFT_COMPLEX128 : WEFT_COMPLEX64;
@@ -327,7 +327,7 @@ static weft_err irfft_grad(backprop *b) {
   transform t = {0};
   char name[16];
   read_name(b->node->op->opdef.name, &t);
-  name_of(name, "RFFT", t.axes);
+  fft_name_of(name, "RFFT", t.axes);
   weft_graph *g = b->graph;
   const weft_dtype type = weft__out_type(g, b->in[0]), real = type == WEFT_COMPLEX128 ? WEFT_DOUBLE : WEFT_FLOAT;
   const weft_out in[] = {b->dout[0], b->in[1]};

@@ -99,7 +99,7 @@ static weft_err count_values(kernel *k, const counting *c) {
   return WEFT_OK;
 }
 
-static weft_err read_size(kernel *k, int in, int64_t *size) {
+static weft_err histogram_read_size(kernel *k, int in, int64_t *size) {
   if (k->in[in]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be rank 0 but is rank %d", k->in[in]->shape.rank);
   *size = weft__tensor_int(k->in[in], 0);
@@ -110,7 +110,7 @@ static weft_err read_size(kernel *k, int in, int64_t *size) {
 
 static weft_err bincount_cpu(kernel *k) {
   counting c = {.values = k->in[0], .weights = k->in[2], .rows = 1};
-  WEFT_TRY(read_size(k, 1, &c.size));
+  WEFT_TRY(histogram_read_size(k, 1, &c.size));
   const int64_t n = weft__tensor_count(c.values), weights = weft__tensor_count(c.weights);
   if (weights > 0 && weights != n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input indices and weights must have the same size.");
@@ -123,7 +123,7 @@ static weft_err dense_bincount_cpu(kernel *k) {
   counting c = {.values = k->in[0], .weights = k->in[2], .rows = s->rank == 2 ? s->dim[0] : 1};
   if (s->rank > 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Shape must be at most rank 2 but is rank %d", s->rank);
-  WEFT_TRY(read_size(k, 1, &c.size));
+  WEFT_TRY(histogram_read_size(k, 1, &c.size));
   if (weft__tensor_count(c.weights) > 0 && !weft__shape_equal(&c.weights->shape, s))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts "
@@ -143,7 +143,7 @@ static weft_err sparse_bincount_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input must be less than rank 2, not %lld", (long long)depth);
   WEFT_TRY(weft__sparse_inside(k, indices, k->in[2]));
   counting c = {.values = k->in[1], .weights = k->in[4], .rows = depth == 2 ? TENSOR_DATA(k->in[2], int64_t)[0] : 1};
-  WEFT_TRY(read_size(k, 3, &c.size));
+  WEFT_TRY(histogram_read_size(k, 3, &c.size));
   const int64_t weights = weft__tensor_count(c.weights);
   if (weights > 0 && weights != weft__tensor_count(c.values))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input indices and weights must have the same size.");
@@ -162,7 +162,7 @@ static weft_err ragged_bincount_cpu(kernel *k) {
                              weft__shape_text(&c.values->shape));
   const int64_t n = c.values->shape.dim[0], weights = weft__tensor_count(c.weights);
   WEFT_TRY(weft__ragged_check_splits(k, k->in[0], n));
-  WEFT_TRY(read_size(k, 2, &c.size));
+  WEFT_TRY(histogram_read_size(k, 2, &c.size));
   if (weights > 0 && weights != n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "there are %lld weights for %lld values", (long long)weights,
                              (long long)n);

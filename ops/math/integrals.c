@@ -55,7 +55,7 @@ static double exponential_integral(double x) {
 }
 
 /* Returns C(x) + i S(x), the integral of e^(i pi t^2 / 2) from 0 to x, for x >= 0. */
-static double complex fresnel(double x) {
+static double complex fresnel_pair(double x) {
   const double angle = M_PI / 2 * x * x;
   if (isinf(x) || x > 1e8) return 0.5 + 0.5 * I;
   if (x < 1.5) {
@@ -81,8 +81,8 @@ static double complex fresnel(double x) {
   return (0.5 + 0.5 * I) * (1 - (cos(whole) + I * sin(whole)) * h);
 }
 
-static double fresnel_cosine(double x) { return isnan(x) ? x : copysign(creal(fresnel(fabs(x))), x); }
-static double fresnel_sine(double x) { return isnan(x) ? x : copysign(cimag(fresnel(fabs(x))), x); }
+static double fresnel_cosine(double x) { return isnan(x) ? x : copysign(creal(fresnel_pair(fabs(x))), x); }
+static double fresnel_sine(double x) { return isnan(x) ? x : copysign(cimag(fresnel_pair(fabs(x))), x); }
 
 /* Returns the dilogarithm of 1 - x.  Identities reduce x to [1/2, 1], where the series converges fast. */
 static double spence(double x) {

@@ -65,24 +65,24 @@ void weft__quantized_put(weft_tensor *t, int64_t i, int64_t v) {
 }
 
 /* Returns the number of integers of the type: 2^8, 2^16 or 2^32. */
-static double count_of(const quantized *q) { return (double)(q->high - q->low) + 1; }
+static double quantized_count_of(const quantized *q) { return (double)(q->high - q->low) + 1; }
 
 /* TensorFlow widens the range by one step and divides it by one integer more.  The step is the same, but the
  * rounding differs. */
 static double wide_range(const quantized *q) {
-  const double n = count_of(q);
+  const double n = quantized_count_of(q);
   return (double)(q->max - q->min) * (n / (n - 1));
 }
 
 float weft__quantized_number(const quantized *q, int64_t v) {
   if (q->min == q->max) return q->min;
-  const double by = wide_range(q) / count_of(q);
+  const double by = wide_range(q) / quantized_count_of(q);
   return (float)(round((double)q->min / by) * by + (double)(v - q->low) * by);
 }
 
 int64_t weft__quantized_near(const quantized *q, float x) {
   if (q->min == q->max) return q->low;
-  const double per_unit = count_of(q) / wide_range(q), most = 0x1p62;
+  const double per_unit = quantized_count_of(q) / wide_range(q), most = 0x1p62;
   const double v = round((double)x * per_unit) - round((double)q->min * per_unit) + (double)q->low;
   return isnan(v) ? q->low : (int64_t)fmax(-most, fmin(most, v));
 }

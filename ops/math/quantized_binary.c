@@ -9,7 +9,8 @@
 #include "ops/math/quantized.h"
 #include <math.h>
 
-static float widest(const quantized *a, const quantized *b) {
+/* Returns the greatest absolute value in the ranges of both. */
+static float quantized_largest(const quantized *a, const quantized *b) {
   return fmaxf(fmaxf(fabsf(a->min), fabsf(a->max)), fmaxf(fabsf(b->min), fabsf(b->max)));
 }
 
@@ -43,7 +44,7 @@ static weft_err pairing_of(const kernel *k, pairing *p) {
   return WEFT_OK;
 }
 
-static int64_t place_of(const pairing *p, int which, int64_t i) {
+static int64_t quantized_binary_place_of(const pairing *p, int which, int64_t i) {
   int64_t at = 0;
   for (int d = p->out.rank - 1; d >= 0; d--) {
     at += i % p->out.dim[d] * p->by[which][d];
@@ -89,15 +90,15 @@ static weft_err add_cpu(kernel *k) {
   pairing p;
   WEFT_TRY(binary_ranges(k, &x, &y));
   WEFT_TRY(pairing_of(k, &p));
-  const float most = widest(&x, &y) * 0x1p14f;
+  const float most = quantized_largest(&x, &y) * 0x1p14f;
   WEFT_TRY(weft__quantized_write(k, 0, -most, most, &z));
   weft_tensor *out = weft__out(k, 0, &p.out);
   if (!out) return weft__out_refused(&p.out);
   const bool x_alone = weft__tensor_count(k->in[0]) == 1, y_alone = !x_alone && weft__tensor_count(k->in[1]) == 1;
   const moved a = moved_of(k->in[0], &x, &z, x_alone), b = moved_of(k->in[1], &y, &z, y_alone);
   for (int64_t i = 0, n = weft__tensor_count(out); i < n; i++) {
-    const int64_t v = TENSOR_DATA(k->in[0], uint8_t)[place_of(&p, 0, i)];
-    const int64_t w = TENSOR_DATA(k->in[1], uint8_t)[place_of(&p, 1, i)];
+    const int64_t v = TENSOR_DATA(k->in[0], uint8_t)[quantized_binary_place_of(&p, 0, i)];
+    const int64_t w = TENSOR_DATA(k->in[1], uint8_t)[quantized_binary_place_of(&p, 1, i)];
     TENSOR_DATA(out, int32_t)[i] = weft__int_sat(a.first + b.first + v * a.by + w * b.by);
   }
   return WEFT_OK;
@@ -115,8 +116,8 @@ static weft_err mul_cpu(kernel *k) {
   if (!out) return weft__out_refused(&p.out);
   const uint32_t zero_x = (uint32_t)weft__quantized_near(&x, 0), zero_y = (uint32_t)weft__quantized_near(&y, 0);
   for (int64_t i = 0, n = weft__tensor_count(out); i < n; i++) {
-    const uint32_t v = TENSOR_DATA(k->in[0], uint8_t)[place_of(&p, 0, i)];
-    const uint32_t w = TENSOR_DATA(k->in[1], uint8_t)[place_of(&p, 1, i)];
+    const uint32_t v = TENSOR_DATA(k->in[0], uint8_t)[quantized_binary_place_of(&p, 0, i)];
+    const uint32_t w = TENSOR_DATA(k->in[1], uint8_t)[quantized_binary_place_of(&p, 1, i)];
     TENSOR_DATA(out, uint32_t)[i] = (v - zero_x) * (w - zero_y);
   }
   return WEFT_OK;
@@ -159,7 +160,7 @@ static weft_err bias_cpu(kernel *k) {
   WEFT_TRY(bias_check(k));
   WEFT_TRY(weft__quantized_read(k, 0, 2, &x));
   WEFT_TRY(weft__quantized_read(k, 1, 4, &b));
-  const float most = widest(&x, &b) * 0x1p17f;
+  const float most = quantized_largest(&x, &b) * 0x1p17f;
   WEFT_TRY(weft__quantized_write(k, 0, -most, most, &z));
   weft_tensor *out = weft__out(k, 0, &k->in[0]->shape);
   if (!out) return WEFT_OOM;

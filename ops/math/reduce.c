@@ -260,6 +260,7 @@ static weft_err reduce_infer(infer *s) {
   const shape *x = &s->in[0];
   const weft_tensor *axes = weft__infer_value(s, 1);
   const bool keep = weft__node_bool(s->node, "keep_dims", false);
+  if (s->in[1].rank > 1) return weft__infer_fail(s, "Shape must be at most rank 1 but is rank %d", s->in[1].rank);
   if (x->rank < 0) return WEFT_OK;
   bool gone[WEFT_MAX_RANK] = {false};
   const int64_t n = axes ? weft__tensor_count(axes) : 0;
@@ -364,12 +365,13 @@ static bool sum_hands_on(const shape *x, const weft_tensor *axes) {
   return weft__tensor_count(axes) == 0;
 }
 
-static const fusion sums = {.hands_on = sum_hands_on};
+static const fusion sums = {.rows = ROWS_SUM, .hands_on = sum_hands_on}, means = {.rows = ROWS_MEAN};
 
 OPS(reduce) = {
     ROW("Sum", "number", "The sum along axes.", sum_cpu, weft__sum_grad, number_cases, .fusion = &sums,
         .amp = AMP_DENY),
-    ROW("Mean", "number", "The mean along axes.", mean_cpu, weft__mean_grad, number_cases, .amp = AMP_DENY),
+    ROW("Mean", "number", "The mean along axes.", mean_cpu, weft__mean_grad, number_cases, .fusion = &means,
+        .amp = AMP_DENY),
     ROW("Prod", "number", "The product along axes.", prod_cpu, weft__prod_grad, prod_cases, .amp = AMP_INFER),
     ROW("Max", REAL_QUANTISED, "The greatest along axes.", max_cpu, weft__extreme_grad, extreme_cases,
         .amp = AMP_CLEAR),

@@ -61,7 +61,10 @@ static bool keeps_dims(const backprop *b) { return weft__node_bool(b->node, "kee
 static weft_out as_kept(backprop *b, weft_out y) { return keeps_dims(b) ? y : weft__b_reshape(G, y, kept_shape(b)); }
 
 static weft_out reduce_grad_spread(backprop *b) {
-  return weft__b_binary(G, "BroadcastTo", as_kept(b, DY), weft__b_shape(G, X));
+  const shape *s = weft__out_shape(G, b->out[0]);
+  const bool tiles = weft__shape_known(weft__out_shape(G, X)) || s->rank == 0; /* where TF's node is a Tile */
+  weft_out in[] = {as_kept(b, DY), weft__b_shape(G, X)};
+  return weft__b_node(G, "BroadcastTo", tiles ? "Tile" : NULL, 2, in, 0, NULL);
 }
 
 static weft_err reduce_grad_set_dx(backprop *b, weft_out dx) {
@@ -83,8 +86,9 @@ static weft_out reduce_grad_ratio(backprop *b) {
 
 weft_err weft__mean_grad(backprop *b) {
   const dtype_class c = weft__dtype_class(weft__out_type(G, X));
-  const char *divide = c == CLASS_FLOAT || c == CLASS_COMPLEX ? "RealDiv" : "FloorDiv";
-  return reduce_grad_set_dx(b, weft__b_binary(G, divide, reduce_grad_spread(b), reduce_grad_ratio(b)));
+  const bool is_int = c != CLASS_FLOAT && c != CLASS_COMPLEX;
+  const weft_out spread = reduce_grad_spread(b), ratio = reduce_grad_ratio(b);
+  return reduce_grad_set_dx(b, is_int ? weft__b_binary(G, "FloorDiv", spread, ratio) : weft__b_div(G, spread, ratio));
 }
 
 /* The gradient is divided equally among all elements that equal the extreme. */

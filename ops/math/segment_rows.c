@@ -1,7 +1,7 @@
 /* segment_rows.c - combines rows into the rows of their segments, over threads.
  *
- * Long rows are split into strips of columns.  If the ids ascend, the rows are also split between segments.  Either way one
- * thread combines all rows of a segment in their order, so that the bits do not depend on the number of threads.
+ * Long rows are split into strips of columns.  If the ids ascend, the rows are also split between segments.  Either way
+ * one thread combines all rows of a segment in their order, so that the bits do not depend on the number of threads.
  *
  * Rows that follow one another in one segment, as in the lookups of embeddings, are summed in registers. */
 #include "base/prefetch.h"
@@ -26,7 +26,8 @@ typedef struct row_work {
   const segment_job *job;
   int64_t parts; /* that the rows are split into */
   int64_t strips;
-  bool sums; /* of floats */
+  bool sums;                                                         /* of floats */
+  void (*numbers)(const segment_job *j, int64_t begin, int64_t end); /* for sums of rows of one number, or NULL */
 } row_work;
 
 static int64_t source_row(const segment_job *j, int64_t i) { return j->from ? j->from[i] : i; }
@@ -67,6 +68,39 @@ static void sum_rows(const segment_job *j, int64_t begin, int64_t end, int64_t f
   }
 }
 
+/* Adds rows [begin, end) of one number each; those of one segment that follow one another in a register. */
+#define DEFINE_SUM_NUMBERS(T, U)                                                                                       \
+  static void sum_numbers_##T(const segment_job *j, int64_t begin, int64_t end) {                                      \
+    const T *x = (const void *)j->x;                                                                                   \
+    T *z = (void *)j->z;                                                                                               \
+    for (int64_t i = begin; i < end;) {                                                                                \
+      const int64_t id = j->id[i];                                                                                     \
+      if (id < 0) {                                                                                                    \
+        i++;                                                                                                           \
+        continue;                                                                                                      \
+      }                                                                                                                \
+      U sum = (U)z[id];                                                                                                \
+      for (; i < end && j->id[i] == id; i++) sum += (U)x[source_row(j, i)];                                            \
+      z[id] = (T)sum;                                                                                                  \
+    }                                                                                                                  \
+  }
+DEFINE_SUM_NUMBERS(float, float)
+DEFINE_SUM_NUMBERS(double, double)
+DEFINE_SUM_NUMBERS(int32_t, uint32_t)
+DEFINE_SUM_NUMBERS(int64_t, uint64_t)
+
+/* Sets what w sums by itself instead of calling the loop of an op for every row. */
+static void choose_sums(row_work *w) {
+  const segment_job *j = w->job;
+  elem_loop *const *add = weft__add_op.loop;
+  w->sums = j->loop == add[WEFT_FLOAT];
+  if (j->inner > 1) return;
+  if (j->loop == add[WEFT_FLOAT]) w->numbers = sum_numbers_float;
+  if (j->loop == add[WEFT_DOUBLE]) w->numbers = sum_numbers_double;
+  if (j->loop == add[WEFT_INT32]) w->numbers = sum_numbers_int32_t;
+  if (j->loop == add[WEFT_INT64]) w->numbers = sum_numbers_int64_t;
+}
+
 /* Combines the rows of one segment, [begin, end). */
 static inline void combine_rows(const segment_job *j, int64_t begin, int64_t end, int64_t first, int64_t last) {
   char *z = j->z + (size_t)(j->id[begin] * j->inner + first) * j->size;
@@ -105,7 +139,10 @@ static void run_row_work(void *arg, int64_t begin, int64_t end) {
   const row_work *w = arg;
   for (int64_t at = begin; at < end; at++) {
     const int64_t part = at / w->strips, first = at % w->strips * STRIP, inner = w->job->inner;
-    run_rows(w, row_cut(w, part), row_cut(w, part + 1), first, first + STRIP < inner ? first + STRIP : inner);
+    if (w->numbers)
+      w->numbers(w->job, row_cut(w, part), row_cut(w, part + 1));
+    else
+      run_rows(w, row_cut(w, part), row_cut(w, part + 1), first, first + STRIP < inner ? first + STRIP : inner);
   }
 }
 
@@ -119,7 +156,8 @@ void weft__segment_run(const kernel *k, const segment_job *j) {
   if (j->rows <= 0 || j->inner <= 0) return;
   const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
   const int64_t strips = (j->inner + STRIP - 1) / STRIP, width = j->inner < STRIP ? j->inner : STRIP;
-  row_work w = {.job = j, .strips = strips, .parts = 1, .sums = j->loop == weft__add_op.loop[WEFT_FLOAT]};
+  row_work w = {.job = j, .strips = strips, .parts = 1};
+  choose_sums(&w);
   if (strips < threads && j->rows > FEW_ELEMENTS / width && ids_ascend(j)) w.parts = threads;
   weft__kernel_loop(k, w.parts * strips, j->rows / w.parts * (2 + width / 8) + 1, run_row_work, &w);
 }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
+#include "ops/math/choose.h"
 
 /* Uses bit masks, because gcc does not vectorize a choice between wide elements by bytes. */
 #define DEFINE_CHOOSE(name, T)                                                                                         \
@@ -185,10 +186,10 @@ static weft_err clip_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out t = b->in[0], low = b->in[1], high = b->in[2], dz = b->dout[0], zeros = weft__b_zeros_like(g, dz);
   const weft_out below = weft__b_binary(g, "Less", t, low), above = weft__b_binary(g, "Greater", t, high);
-  weft_out dlow = weft__b_select(g, below, dz, zeros), dhigh = weft__b_select(g, above, dz, zeros);
+  weft_out dlow = gradient_choose(g, below, dz, zeros), dhigh = gradient_choose(g, above, dz, zeros);
   weft__b_unbroadcast(g, low, t, &dlow, NULL);
   weft__b_unbroadcast(g, high, t, &dhigh, NULL);
-  b->din[0] = GRAD_DENSE(weft__b_select(g, weft__b_binary(g, "LogicalOr", below, above), zeros, dz));
+  b->din[0] = GRAD_DENSE(gradient_choose(g, weft__b_binary(g, "LogicalOr", below, above), zeros, dz));
   b->din[1] = GRAD_DENSE(dlow);
   b->din[2] = GRAD_DENSE(dhigh);
   return WEFT_OK;

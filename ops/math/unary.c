@@ -1,7 +1,8 @@
 /* unary.c - functions of one number: y = f(x).
  *
- * Float uses vmath.h and vtrig.h where they have a vectorized version; the rest are functions of the C library, selected by type
- * through tgmath. unary_grad.c has the gradients for which TensorFlow has separate ops (TanhGrad, SqrtGrad, ...). */
+ * Float uses vmath.h and vtrig.h where they have a vectorized version; the rest are functions of the C library,
+ * selected by type through tgmath. unary_grad.c has the gradients for which TensorFlow has separate ops (TanhGrad,
+ * SqrtGrad, ...). */
 #include "graph/build.h"
 #include "graph/fusion.h"
 #include "kernels/elementwise/elementwise.h"
@@ -22,7 +23,11 @@ EACH_COMPLEX(UNARY, square, x *x)
 EACH_FLOAT(UNARY, root, sqrt(x))
 EACH_COMPLEX(UNARY_CALL, root, sqrt(x))
 EACH_FLOAT(UNARY, inverse_root, 1 / sqrt(x))
+#if defined(__x86_64__)
+#define INVERSE_ROOT(R) 1 / sqrtf(x) /* in 16 bits, TF's vector code for x86_64 rounds only the result */
+#else
 #define INVERSE_ROOT(R) 1 / R(sqrtf(x))
+#endif
 EACH_ROUNDED(UNARY, inverse_root, INVERSE_ROOT)
 EACH_COMPLEX(UNARY_CALL, inverse_root, 1 / sqrt(x))
 EACH_FLOAT(UNARY, reciprocal, 1 / x)
@@ -77,7 +82,7 @@ UNARY_CALL(far_tangent, f32, float, float, tan(x))
 /* Returns true if no angle is too large for the vectorized version. */
 WEFT_TARGET_CLONES static bool all_near(const float *x, int64_t n) {
   uint32_t far = 0;
-  for (int64_t i = 0; i < n; i++) far |= fabsf(x[i]) < VMATH_TURNS ? 0u : 1u;
+  for (int64_t i = 0; i < n; i++) far |= fabsf(x[i]) < VMATH_MAX_ANGLE ? 0u : 1u;
   return !far;
 }
 
@@ -172,7 +177,8 @@ static weft_err sign_grad(backprop *b) { return unary_set_dx(b, weft__b_zeros_li
 
 static weft_err square_grad(backprop *b) {
   const weft_out x = X;
-  return unary_set_dx(b, weft__b_mul(G, DY, weft__b_mul(G, weft__b_scalar_like(G, x, 2), x)));
+  const weft_out twice = weft__b_binary(G, "Mul", weft__b_scalar_like(G, x, 2), x);
+  return unary_set_dx(b, weft__b_binary(G, "Mul", DY, twice));
 }
 
 static weft_err sqrt_grad(backprop *b) { return unary_set_dx(b, weft__b_binary(G, "SqrtGrad", b->out[0], DY)); }

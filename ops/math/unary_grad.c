@@ -18,15 +18,20 @@ EACH_COMPLEX(BINARY_CALL, sqrt_grad, y == 0 ? 0 : y / 2 / conj(x))
 EACH_FLOAT(BINARY, rsqrt_grad, (T)-0.5 * y * x * x * x)
 EACH_COMPLEX(BINARY_CALL, rsqrt_grad, -y / 2 * conj(x) * conj(x) * conj(x))
 
-/* Rounds at the same steps as TF in 16 bits.  For bfloat16, Sigmoid's gradient uses another order and Sqrt's
- * multiplies by an inverse. */
+/* Rounds at the same steps as TF in 16 bits.  TF's vector code multiplies in another order in Sigmoid's gradient, and
+ * by an inverse in Sqrt's; on x86_64 it has vectors of half and bfloat16, elsewhere of bfloat16 only. */
 #define TANH_GRAD(R) y *R(1 - R(x * x))
 EACH_ROUNDED(BINARY, tanh_grad, TANH_GRAD)
+#if defined(__x86_64__)
+BINARY(sigmoid_grad, f16, float, float, y *ROUND_HALF(x *ROUND_HALF(1 - x)))
+BINARY(sqrt_grad, f16, float, float, y == 0 ? 0 : y * ROUND_HALF(0.5f / x))
+#else
 BINARY(sigmoid_grad, f16, float, float, ROUND_HALF(y *x) * ROUND_HALF(1 - x))
+BINARY(sqrt_grad, f16, float, float, y == 0 ? 0 : ROUND_HALF(y * 0.5f) / x)
+#endif
 BINARY(sigmoid_grad, b16, float, float, y *ROUND_BFLOAT16(x *ROUND_BFLOAT16(1 - x)))
 #define RECIPROCAL_GRAD(R) -y *R(x *x)
 EACH_ROUNDED(BINARY, reciprocal_grad, RECIPROCAL_GRAD)
-BINARY(sqrt_grad, f16, float, float, y == 0 ? 0 : ROUND_HALF(y * 0.5f) / x)
 BINARY(sqrt_grad, b16, float, float, y == 0 ? 0 : y * 0.5f * ROUND_BFLOAT16(1 / x))
 #define RSQRT_GRAD(R) R(-0.5f * R(y * x)) * R(x *x)
 EACH_ROUNDED(BINARY, rsqrt_grad, RSQRT_GRAD)
@@ -40,13 +45,21 @@ static const elem_op sqrt_op = {COST_CHEAP, {ROWS_FLOAT(sqrt_grad), ROWS_COMPLEX
 static const elem_op rsqrt_op = {
     COST_CHEAP, {ROWS_FLOAT(rsqrt_grad), ROWS_COMPLEX(rsqrt_grad)}, ROWS_ROUNDED(rsqrt_grad)};
 
+/* Pairs the elements in order: dy may have another shape than y, as in TensorFlow. */
 static weft_err unary_grad_pairwise(kernel *k, const elem_op *e) {
   const int64_t nx = weft__tensor_count(k->in[0]), ny = weft__tensor_count(k->in[1]);
-  if (nx != ny || !weft__shape_compatible(&k->in[0]->shape, &k->in[1]->shape))
+  if (nx != ny)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "The two arguments to a cwise op must have same number of elements, got %lld and %lld",
                              (long long)nx, (long long)ny);
-  return weft__elementwise(k, e, NULL);
+  if (weft__shape_equal(&k->in[0]->shape, &k->in[1]->shape)) return weft__elementwise(k, e, NULL);
+  const weft_tensor *dy = k->in[1];
+  weft_tensor as_y = *dy;
+  as_y.shape = k->in[0]->shape;
+  k->in[1] = &as_y;
+  const weft_err err = weft__elementwise(k, e, NULL);
+  k->in[1] = dy;
+  return err;
 }
 
 static weft_err tanh_cpu(kernel *k) { return unary_grad_pairwise(k, &tanh_op); }

@@ -6,19 +6,11 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "ops/math/quantized.h"
+#include "ops/math/uniform.h"
 #include <math.h>
 
-typedef struct uniform_scale {
-  const float *scale;
-  const int32_t *zero;
-  int64_t n, inner; /* n: how many there are; inner: the elements between two indices of the axis */
-} uniform_scale;
-
-static int64_t uniform_place(const uniform_scale *u, int64_t i) { return i / u->inner % u->n; }
-
-/* Reads the scales and zero points at inputs `at` and at + 1, along the axis that an attribute names. */
-static weft_err uniform_read(const kernel *k, int at, const char *attr_name, uniform_scale *u) {
-  const shape *x = &k->in[0]->shape, *s = &k->in[at]->shape;
+weft_err weft__uniform_read(const kernel *k, const shape *x, int at, const char *attr_name, uniform_scale *u) {
+  const shape *s = &k->in[at]->shape;
   const int64_t axis = weft__node_int(k->node, attr_name, -1);
   if (axis < -1 || axis >= x->rank)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be -1 or in range [0, input.rank), but given %lld",
@@ -41,14 +33,41 @@ static weft_err uniform_read(const kernel *k, int at, const char *attr_name, uni
   return WEFT_OK;
 }
 
-static int64_t uniform_clamp(double x, int64_t low, int64_t high) {
+int64_t weft__uniform_clamp(double x, int64_t low, int64_t high) {
   const int64_t below = x < (double)high ? x > (double)low ? (int64_t)x : low : high;
   return below > low ? below : low;
 }
 
+weft_err weft__uniform_check(const kernel *k, int at) {
+  const float *scale = TENSOR_DATA(k->in[at], float);
+  for (int64_t i = 0, n = weft__tensor_count(k->in[at]); i < n; i++)
+    if (!(scale[i] > 0) || isinf(scale[i]))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input %d, scales, must be positive, but element %lld is %g",
+                               at, (long long)i, (double)scale[i]);
+  return WEFT_OK;
+}
+
+void weft__uniform_range_add(uniform_range *r, float x) {
+  if (x < r->low) r->low = x;
+  if (x > r->high) r->high = x;
+}
+
+float weft__uniform_range_end(uniform_range *r) {
+  const double spacing = ((double)r->high - (double)r->low) / 255;
+  r->scale = (float)spacing;
+  r->inverse = 1 / r->scale;
+  r->zero = r->scale > 0 ? floor(-128 - (double)r->low / spacing + 0.5) : 0;
+  return r->scale;
+}
+
+int64_t weft__uniform_near(const uniform_range *r, float x) {
+  const double at = r->scale > 0 ? (double)floorf(x * r->inverse + 0.5F) + r->zero : 0;
+  return weft__uniform_clamp(at, -128, 127) - weft__uniform_clamp(r->zero, -128, 127);
+}
+
 static weft_err quantize_cpu(kernel *k) {
   uniform_scale u;
-  WEFT_TRY(uniform_read(k, 1, "quantization_axis", &u));
+  WEFT_TRY(weft__uniform_read(k, &k->in[0]->shape, 1, "quantization_axis", &u));
   if (k->node->out_type[0] != WEFT_QINT8 && k->node->out_type[0] != WEFT_QINT32)
     return weft__kernel_no_type(k, k->node->out_type[0]);
   const int64_t low = weft__node_int(k->node, "quantization_min_val", 0),
@@ -56,21 +75,21 @@ static weft_err quantize_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
-    const int64_t p = uniform_place(&u, i);
+    const int64_t p = weft__uniform_place(&u, i);
     const float steps = floorf(TENSOR_DATA(k->in[0], float)[i] * (1 / u.scale[p]) + 0.5F);
     const double at = isnan(steps) ? 0 : (double)steps;
-    weft__quantized_put(y, i, uniform_clamp(at + u.zero[p], low, high));
+    weft__quantized_put(y, i, weft__uniform_clamp(at + u.zero[p], low, high));
   }
   return WEFT_OK;
 }
 
 static weft_err dequantize_cpu(kernel *k) {
   uniform_scale u;
-  WEFT_TRY(uniform_read(k, 1, "quantization_axis", &u));
+  WEFT_TRY(weft__uniform_read(k, &k->in[0]->shape, 1, "quantization_axis", &u));
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
-    const int64_t p = uniform_place(&u, i);
+    const int64_t p = weft__uniform_place(&u, i);
     TENSOR_DATA(y, float)[i] = (float)(weft__quantized_get(k->in[0], i) - u.zero[p]) * u.scale[p];
   }
   return WEFT_OK;
@@ -78,25 +97,25 @@ static weft_err dequantize_cpu(kernel *k) {
 
 static weft_err requantize_cpu(kernel *k) {
   uniform_scale from, to;
-  WEFT_TRY(uniform_read(k, 1, "input_quantization_axis", &from));
-  WEFT_TRY(uniform_read(k, 3, "output_quantization_axis", &to));
+  WEFT_TRY(weft__uniform_read(k, &k->in[0]->shape, 1, "input_quantization_axis", &from));
+  WEFT_TRY(weft__uniform_read(k, &k->in[0]->shape, 3, "output_quantization_axis", &to));
   if (k->node->out_type[0] != WEFT_QINT8) return weft__kernel_no_type(k, k->node->out_type[0]);
   const int64_t low = weft__node_int(k->node, "output_quantization_min_val", 0),
                 high = weft__node_int(k->node, "output_quantization_max_val", 0);
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
-    const int64_t a = uniform_place(&from, i), b = uniform_place(&to, i);
+    const int64_t a = weft__uniform_place(&from, i), b = weft__uniform_place(&to, i);
     const double steps =
         (double)(weft__quantized_get(k->in[0], i) - from.zero[a]) * ((double)from.scale[a] / (double)to.scale[b]);
-    weft__quantized_put(y, i, uniform_clamp(floor(steps + 0.5) + to.zero[b], low, high));
+    weft__quantized_put(y, i, weft__uniform_clamp(floor(steps + 0.5) + to.zero[b], low, high));
   }
   return WEFT_OK;
 }
 
 static weft_err clip_cpu(kernel *k) {
   uniform_scale u;
-  WEFT_TRY(uniform_read(k, 3, "quantization_axis", &u));
+  WEFT_TRY(weft__uniform_read(k, &k->in[0]->shape, 3, "quantization_axis", &u));
   for (int i = 1; i < 3; i++)
     if (!weft__shape_equal(&k->in[i]->shape, &k->in[3]->shape))
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
@@ -107,7 +126,7 @@ static weft_err clip_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
-    const int64_t p = uniform_place(&u, i), v = weft__quantized_get(k->in[0], i);
+    const int64_t p = weft__uniform_place(&u, i), v = weft__quantized_get(k->in[0], i);
     const int64_t low = weft__quantized_get(k->in[1], p), high = weft__quantized_get(k->in[2], p);
     const int64_t above = v > low ? v : low;
     weft__quantized_put(y, i, above < high ? above : high);

@@ -158,7 +158,7 @@ static void batchnorm_apply(kernel *k, norm *j, pool_loop *loop) {
 
 /* ---- attributes and shapes ---- */
 
-static bool channels_second(const weft_node *n) {
+static bool batchnorm_channels_second(const weft_node *n) {
   return weft__node_str_is(n, "data_format", "NCHW") || weft__node_str_is(n, "data_format", "NCDHW");
 }
 
@@ -167,7 +167,7 @@ static int image_rank(const weft_node *n) {
 }
 
 static weft_err norm_view(const kernel *k, const shape *s, norm *j) {
-  const int rank = image_rank(k->node), axis = channels_second(k->node) ? 1 : rank - 1;
+  const int rank = image_rank(k->node), axis = batchnorm_channels_second(k->node) ? 1 : rank - 1;
   if (s->rank != rank)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be %d-dimensional%s", rank, weft__shape_text(s));
   *j = (norm){.outer = weft__shape_product(s, 0, axis),
@@ -295,7 +295,7 @@ static weft_err norm_cpu(kernel *k) {
 
 static weft_err norm_infer(infer *s) {
   const weft_node *n = s->node;
-  const int rank = image_rank(n), axis = channels_second(n) ? 1 : rank - 1;
+  const int rank = image_rank(n), axis = batchnorm_channels_second(n) ? 1 : rank - 1;
   shape x, v;
   WEFT_TRY(weft__infer_rank(s, 0, rank, &x));
   const int vectors = weft__node_bool(n, "is_training", true) ? 2 : 4;
@@ -372,7 +372,7 @@ static weft_err norm_grad_cpu(kernel *k) {
 }
 
 static weft_err norm_grad_infer(infer *s) {
-  const int rank = image_rank(s->node), axis = channels_second(s->node) ? 1 : rank - 1;
+  const int rank = image_rank(s->node), axis = batchnorm_channels_second(s->node) ? 1 : rank - 1;
   shape dy, x;
   WEFT_TRY(weft__infer_rank(s, 0, rank, &dy));
   WEFT_TRY(weft__infer_rank(s, 1, rank, &x));
@@ -429,7 +429,7 @@ static weft_out second_vector(const second *s, weft_out v) { return weft__b_resh
 
 static void second_open(second *s, backprop *b, bool training) {
   weft_graph *g = s->g = b->graph;
-  const int rank = image_rank(b->node), axis = channels_second(b->node) ? 1 : rank - 1;
+  const int rank = image_rank(b->node), axis = batchnorm_channels_second(b->node) ? 1 : rank - 1;
   const weft_dtype type = weft__out_type(g, b->in[2]);
   int64_t axes[5], dims[5], n = 0;
   for (int i = 0; i < rank; i++) {

@@ -24,7 +24,7 @@ struct norm_view {
   shape per_channel; /* broadcasts over the image */
 };
 
-static weft_err view_of(kernel *k, const gpu_tensor &x, norm_view *v) {
+static weft_err batchnorm_view_of(kernel *k, const gpu_tensor &x, norm_view *v) {
   const bool volume = weft__gpu->attr_is(k, "data_format", "NDHWC") || weft__gpu->attr_is(k, "data_format", "NCDHW");
   const bool second = weft__gpu->attr_is(k, "data_format", "NCHW") || weft__gpu->attr_is(k, "data_format", "NCDHW");
   const int rank = volume ? 5 : 4;
@@ -45,7 +45,7 @@ static weft_err check_vector(kernel *k, int i, int64_t channels) {
                   (long long)channels);
 }
 
-static gpu_tensor vector(const norm_view &v, float *data) {
+static gpu_tensor norm_vector(const norm_view &v, float *data) {
   return gpu_tensor{WEFT_FLOAT, v.per_channel, v.channels, data};
 }
 
@@ -56,15 +56,14 @@ static weft_err scratch_like(kernel *k, const gpu_tensor &x, gpu_tensor *t) {
 }
 
 static weft_err sum_channels(kernel *k, const norm_view &v, const gpu_tensor &x, float *out) {
-  return gpu_fold_as<float>(k, fold_sum(), x, v.folded, vector(v, out));
+  return gpu_fold_as<float>(k, fold_sum(), x, v.folded, norm_vector(v, out));
 }
 
 /* ---- two sums in one pass over the data, channels last ---- */
 
 enum { PAIR_SHARES = GPU_THREADS / 32 };
 struct pair_args {
-  const void *x,
-      *dy; /* NULL: sums the distances of x and their squares; otherwise dy and dy times the distances */
+  const void *x, *dy; /* NULL: sums the distances of x and their squares; otherwise dy and dy times the distances */
   weft_dtype type;
   const float *from; /* subtracted from x; NULL: the first row of x */
   int64_t rows, channels, slice;
@@ -219,7 +218,7 @@ static weft_err batch_moments(kernel *k, const norm_view &v, const gpu_tensor &x
   WEFT_TRY(sum_channels(k, v, x, a.saved_mean));
   divide_kernel<<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(a.saved_mean, v.channels, a.count);
   WEFT_TRY(scratch_like(k, x, &squares));
-  const gpu_tensor in[] = {x, vector(v, a.saved_mean)};
+  const gpu_tensor in[] = {x, norm_vector(v, a.saved_mean)};
   WEFT_TRY((gpu_each_into<float, float, float, 2>(k, squared_distance(), squares, in)));
   WEFT_TRY(sum_channels(k, v, squares, a.saved_variance));
   divide_kernel<<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(a.saved_variance, v.channels, a.count);
@@ -245,7 +244,7 @@ static weft_err norm_gpu(kernel *k) {
   gpu_tensor y;
   norm_view v;
   norm_vectors a = {};
-  WEFT_TRY(view_of(k, x, &v));
+  WEFT_TRY(batchnorm_view_of(k, x, &v));
   a.factor = weft__gpu->attr_float(k, "exponential_avg_factor", 1);
   a.epsilon = weft__gpu->attr_float(k, "epsilon", 1e-4f);
   a.count = (float)v.count;
@@ -263,7 +262,7 @@ static weft_err norm_gpu(kernel *k) {
   a.q = a.p + v.channels;
   if (training) WEFT_TRY(batch_moments(k, v, x, a));
   factors_kernel<<<gpu_blocks(v.channels), GPU_THREADS, 0, gpu_stream(k)>>>(a, v.channels, training);
-  const gpu_tensor all[] = {x, vector(v, a.p), vector(v, a.q)};
+  const gpu_tensor all[] = {x, norm_vector(v, a.p), norm_vector(v, a.q)};
   return gpu_each_into<float, float, float, 3>(k, scaled(), y, all);
 }
 
@@ -316,7 +315,7 @@ static weft_err gradient_sums(kernel *k, const norm_view &v, const gpu_tensor &d
   }
   WEFT_TRY(sum_channels(k, v, dy, a.d_offset));
   WEFT_TRY(scratch_like(k, x, &weighted));
-  const gpu_tensor in[] = {dy, x, vector(v, (float *)a.mean)};
+  const gpu_tensor in[] = {dy, x, norm_vector(v, (float *)a.mean)};
   WEFT_TRY((gpu_each_into<float, float, float, 3>(k, weighted_distance(), weighted, in)));
   return sum_channels(k, v, weighted, a.d_scale);
 }
@@ -337,7 +336,7 @@ static weft_err norm_grad_gpu(kernel *k) {
   gpu_tensor dx;
   norm_view v;
   grad_vectors a = {};
-  WEFT_TRY(view_of(k, x, &v));
+  WEFT_TRY(batchnorm_view_of(k, x, &v));
   if (!gpu_same_shape(x.shape, dy.shape))
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "x and y_backprop must have same shape");
   for (int i = 2; i < 5; i++) WEFT_TRY(check_vector(k, i, v.channels));
@@ -355,7 +354,7 @@ static weft_err norm_grad_gpu(kernel *k) {
   a.s = a.p + v.channels, a.t = a.s + v.channels;
   grad_factors_kernel<<<gpu_blocks(v.channels), GPU_THREADS, 0, gpu_stream(k)>>>(a, v.channels);
   if (x.count == 0) return gpu_launched(k);
-  const gpu_tensor in[] = {dy, x, vector(v, a.p), vector(v, a.s), vector(v, a.t)};
+  const gpu_tensor in[] = {dy, x, norm_vector(v, a.p), norm_vector(v, a.s), norm_vector(v, a.t)};
   each_args e;
   WEFT_TRY(gpu_each_args(k, dx, 5, in, &e));
   grad_kernel<<<gpu_blocks(x.count, EACH_PACK), GPU_THREADS, 0, gpu_stream(k)>>>(e);

@@ -20,7 +20,7 @@ typedef struct bias_job {
   int64_t block; /* rows in a block */
 } bias_job;
 
-static bool channels_second(const weft_node *n) { return weft__node_str_is(n, "data_format", "NCHW"); }
+static bool bias_channels_second(const weft_node *n) { return weft__node_str_is(n, "data_format", "NCHW"); }
 
 /* ---- y = x + b ---- */
 
@@ -148,7 +148,7 @@ static weft_err bias_view(const kernel *k, bias_job *j) {
   const shape *s = &k->in[0]->shape;
   if (s->rank < 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor must be at least 2D: %s", weft__shape_text(s));
-  const int axis = channels_second(k->node) ? 1 : s->rank - 1;
+  const int axis = bias_channels_second(k->node) ? 1 : s->rank - 1;
   j->channels = s->dim[axis];
   j->outer = weft__shape_product(s, 0, axis);
   j->inner = weft__shape_product(s, axis + 1, s->rank);
@@ -230,7 +230,7 @@ static weft_err bias_add_grad_cpu(kernel *k) {
 /* ---- shapes ---- */
 
 static weft_err bias_add_infer(infer *s) {
-  const bool second = channels_second(s->node);
+  const bool second = bias_channels_second(s->node);
   shape bias;
   WEFT_TRY(weft__infer_rank_at_least(s, 0, second ? 3 : 2));
   WEFT_TRY(weft__infer_rank(s, 1, 1, &bias));
@@ -245,7 +245,7 @@ static weft_err bias_add_infer(infer *s) {
 }
 
 static weft_err bias_add_grad_infer(infer *s) {
-  const bool second = channels_second(s->node);
+  const bool second = bias_channels_second(s->node);
   WEFT_TRY(weft__infer_rank_at_least(s, 0, second ? 3 : 2));
   s->out[0] = SHAPE1(s->in[0].rank < 0 ? -1 : s->in[0].dim[second ? 1 : s->in[0].rank - 1]);
   return WEFT_OK;
@@ -254,7 +254,7 @@ static weft_err bias_add_grad_infer(infer *s) {
 /* ---- gradients ---- */
 
 static weft_out with_format(backprop *b, const char *type, int n, const weft_out *in) {
-  const char *format = channels_second(b->node) ? "NCHW" : "NHWC";
+  const char *format = bias_channels_second(b->node) ? "NCHW" : "NHWC";
   return weft__b_node(b->graph, type, NULL, n, in, 1, &A_STR("data_format", format));
 }
 

@@ -44,8 +44,8 @@ static const sampler log_uniform = {log_uniform_draw, log_uniform_probability};
 static const sampler uniform = {uniform_draw, uniform_probability};
 
 /* Draws n classes. *tries is the number of draws. */
-static weft_err draw_all(const sampler *s, philox_reader *r, int64_t range, bool unique, int64_t n, int64_t *out,
-                         int64_t *tries) {
+static weft_err candidate_draw_all(const sampler *s, philox_reader *r, int64_t range, bool unique, int64_t n,
+                                   int64_t *out, int64_t *tries) {
   uint8_t *seen = unique ? weft__alloc_zero((size_t)range / 8 + 1, 1) : NULL;
   if (unique && !seen) return WEFT_OOM;
   *tries = 0;
@@ -101,7 +101,7 @@ static weft_err candidate_sample(kernel *k, const sampler *s) {
   if (!drawn || !of_true || !of_drawn) return WEFT_OOM;
   WEFT_TRY(weft__random_take(k, (uint64_t)n * 512, &gen));
   philox_reader r = weft__philox_reader(gen);
-  WEFT_TRY(draw_all(s, &r, range, unique, n, TENSOR_DATA(drawn, int64_t), &tries));
+  WEFT_TRY(candidate_draw_all(s, &r, range, unique, n, TENSOR_DATA(drawn, int64_t), &tries));
   expect_all(s, TENSOR_DATA(classes, int64_t), classes->shape.dim[0] * classes->shape.dim[1], range, n, tries,
              TENSOR_DATA(of_true, float));
   expect_all(s, TENSOR_DATA(drawn, int64_t), n, range, n, tries, TENSOR_DATA(of_drawn, float));

@@ -72,7 +72,7 @@ static uint32_t sum_below(const learned *l, int64_t class) {
   return sum;
 }
 
-static double probability(const learned *l, int64_t class) {
+static double candidate_probability(const learned *l, int64_t class) {
   return (double)(sum_below(l, class + 1) - sum_below(l, class)) / (double)l->total;
 }
 
@@ -91,7 +91,7 @@ static void learned_add(learned *l, int64_t class) {
   for (int64_t i = class + 1; i <= l->range; i += i & -i) l->sum[i]++;
 }
 
-static weft_err draw_all(learned *l, bool unique, int64_t n, int64_t *out, int64_t *tries) {
+static weft_err candidate_learned_draw_all(learned *l, bool unique, int64_t n, int64_t *out, int64_t *tries) {
   philox_reader r = weft__philox_reader(l->next);
   uint8_t *seen = unique ? weft__alloc_zero((size_t)l->range / 8 + 1, 1) : NULL;
   if (unique && !seen) return WEFT_OOM;
@@ -110,7 +110,7 @@ static weft_err draw_all(learned *l, bool unique, int64_t n, int64_t *out, int64
 
 static void expect_all(const learned *l, const weft_tensor *classes, int64_t n, int64_t tries, float *out) {
   for (int64_t i = 0, count = weft__tensor_count(classes); i < count; i++) {
-    const double p = probability(l, TENSOR_DATA(classes, int64_t)[i]);
+    const double p = candidate_probability(l, TENSOR_DATA(classes, int64_t)[i]);
     out[i] = (float)(tries == n ? p * (double)n : -expm1((double)tries * log1p(-p)));
   }
 }
@@ -145,7 +145,7 @@ static weft_err learned_cpu(kernel *k) {
   if (!drawn || !of_true || !of_drawn) return weft__out_refused(&SHAPE1(n));
   int64_t tries;
   pthread_mutex_lock(&l->lock);
-  const weft_err err = draw_all(l, weft__node_bool(k->node, "unique", false), n, drawn->data, &tries);
+  const weft_err err = candidate_learned_draw_all(l, weft__node_bool(k->node, "unique", false), n, drawn->data, &tries);
   if (!err) {
     expect_all(l, classes, n, tries, of_true->data);
     expect_all(l, drawn, n, tries, of_drawn->data);

@@ -123,11 +123,11 @@ static weft_err plain_run(kernel *k, weft_dtype type, int pass, const window *w,
  * groups. */
 static weft_err float_run(kernel *k, int pass, const window *w, const conv *c, const weft_tensor *a,
                           const weft_tensor *b, weft_tensor *out) {
-  const bool plain = c->groups > 1, turn = w->channels_second && !plain;
+  const bool plain = c->groups > 1, transposed = w->channels_second && !plain;
   image_view va = {0}, vb = {0}, vout = {0};
-  weft_err err = weft__image_in(k, &va, a, turn && pass != TO_INPUT);
-  if (!err) err = weft__image_in(k, &vb, b, turn && pass != FORWARD);
-  if (!err) err = weft__image_out(k, &vout, out, turn && pass != TO_FILTER);
+  weft_err err = weft__image_in(k, &va, a, transposed && pass != TO_INPUT);
+  if (!err) err = weft__image_in(k, &vb, b, transposed && pass != FORWARD);
+  if (!err) err = weft__image_out(k, &vout, out, transposed && pass != TO_FILTER);
   if (!err) {
     if (plain)
       err = plain_run(k, WEFT_FLOAT, pass, w, c, va.data, vb.data, vout.data);
@@ -138,7 +138,7 @@ static weft_err float_run(kernel *k, int pass, const window *w, const conv *c, c
     else
       err = weft__conv_filter(k, c, va.data, vb.data, vout.data);
   }
-  if (!err) weft__image_store(k, &vout, out, turn && pass != TO_FILTER);
+  if (!err) weft__image_store(k, &vout, out, transposed && pass != TO_FILTER);
   weft__image_finish(&va), weft__image_finish(&vb), weft__image_finish(&vout);
   return err;
 }

@@ -114,7 +114,7 @@ static bool is_plain(const conv &c) {
 }
 
 /* Returns the number of images that are processed at once. */
-static int64_t part_of(const conv &c) {
+static int64_t conv_part_of(const conv &c) {
   const int64_t bytes = c.out.h * c.out.w * columns_of(c) * (int64_t)gpu_size(c.type);
   const int64_t most = bytes ? MAX_ROWS_BYTES / bytes : c.in.n;
   return most < 1 ? 1 : most > c.in.n ? c.in.n : most;
@@ -128,7 +128,7 @@ struct part {
 };
 typedef weft_err part_fn(kernel *k, const conv &c, const part &p, const void *other, void *result);
 
-static rows_args rows_of(const conv &c, const part &p) {
+static rows_args conv_rows_of(const conv &c, const part &p) {
   rows_args a = {c.in, c.out, spot(c.w), (int)(p.group * c.depth), (int)c.depth};
   a.in.n = a.out.n = p.n;
   return a;
@@ -137,7 +137,7 @@ static rows_args rows_of(const conv &c, const part &p) {
 static weft_err lay_rows(kernel *k, const conv &c, const part &p) {
   if (p.matrix == p.x) return WEFT_OK;
   const int64_t columns = columns_of(c), count = p.rows * columns;
-  rows_args a = rows_of(c, p);
+  rows_args a = conv_rows_of(c, p);
   const size_t size = gpu_size(c.type);
   const bool wide = !c.in.channels_second && (uint64_t)c.depth * size % 16 == 0 && (uintptr_t)p.x % 16 == 0;
   if (wide) { /* sixteen bytes of channels at a time */
@@ -157,7 +157,7 @@ static weft_err lay_rows(kernel *k, const conv &c, const part &p) {
 
 /* Calls the function for each part of the batch and each group. x is the image, or its gradient to be computed. */
 static weft_err each_part(kernel *k, const conv &c, const void *x, const void *other, void *result, part_fn *fn) {
-  const int64_t step = part_of(c), pixels = c.out.h * c.out.w;
+  const int64_t step = conv_part_of(c), pixels = c.out.h * c.out.w;
   const size_t image_bytes = (size_t)(c.in.h * c.in.w * c.in.c) * gpu_size(c.type);
   if (!is_plain(c) && !c.room)
     WEFT_TRY(weft__gpu->scratch(k, (size_t)(step * pixels * columns_of(c)) * gpu_size(c.type), &c.room));
@@ -215,12 +215,12 @@ static weft_err channels_last(kernel *k, const conv &c, const gpu_tensor &dy, vo
   *out = dy.data;
   if (!c.out.channels_second || dy.count == 0) return WEFT_OK;
   const int64_t size = (int64_t)gpu_size(c.type), pixels = c.out.h * c.out.w, filters = c.out.c;
-  void *turned;
-  WEFT_TRY(weft__gpu->scratch(k, (size_t)(dy.count * size), &turned));
+  void *transposed;
+  WEFT_TRY(weft__gpu->scratch(k, (size_t)(dy.count * size), &transposed));
   const int64_t dim[] = {c.out.n, pixels, filters}, to[] = {pixels * filters * size, filters * size, size};
   const int64_t from[] = {pixels * filters * size, size, pixels * size};
-  *out = turned;
-  return weft__gpu_mover()(k, (size_t)size, turned, dy.data, 3, dim, to, from);
+  *out = transposed;
+  return weft__gpu_mover()(k, (size_t)size, transposed, dy.data, 3, dim, to, from);
 }
 
 static const char *gradient_at(const conv &c, const part &p, const void *dy) {
@@ -251,7 +251,7 @@ static weft_err input_part(kernel *k, const conv &c, const part &p, const void *
   WEFT_TRY(gpu_gemm_run(k, g));
   if (p.matrix == p.x) return WEFT_OK;
   const int64_t count = p.n * c.in.h * c.in.w * c.depth;
-  const rows_args a = rows_of(c, p);
+  const rows_args a = conv_rows_of(c, p);
   const bool aligned = (uint64_t)c.depth * gpu_size(c.type) % 16 == 0 && (uintptr_t)p.x % 16 == 0;
   return gpu_floats(k, c.type, [&](auto t) {
     using T = decltype(t);

@@ -1,7 +1,7 @@
 /* conv3d.c - Conv3D with its gradients, and Conv, which has two or three spatial axes.
  *
- * kernels/conv/volume.c has the products.  Half and bfloat16 are computed in float.  All passes support groups,
- * dilations and NCDHW; TensorFlow supports them only on GPUs. */
+ * kernels/conv/volume.c has the products, and conv_volume.c those of plain floats.  Half and bfloat16 are computed in
+ * float.  All passes support groups, dilations and NCDHW; TensorFlow supports them only on GPUs. */
 #include "base/cast.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
@@ -12,45 +12,6 @@
 #include <string.h>
 
 /* ---- sizes ---- */
-
-static weft_err conv3d_check_channels(const kernel *k, volume *v, int64_t filter_in) {
-  if (v->in_ch <= 0 || filter_in <= 0 || v->in_ch % filter_in)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input depth %lld is not a multiple of filter depth %lld",
-                             (long long)v->in_ch, (long long)filter_in);
-  v->groups = v->in_ch / filter_in;
-  if (v->out_ch % v->groups)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "output depth must be evenly divisible by number of groups: %lld vs %lld",
-                             (long long)v->out_ch, (long long)v->groups);
-  return WEFT_OK;
-}
-
-static weft_err conv3d_sizes(const kernel *k, const volume_window *w, const shape *x, const shape *f, volume *v) {
-  if (w->batch_stride != 1 || w->channel_stride != 1)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "Current implementation does not yet support strides in the batch and depth dimensions.");
-  if (w->batch_dilation != 1 || w->channel_dilation != 1)
-    return weft__kernel_fail(
-        k, WEFT_INVALID_ARGUMENT,
-        "Current implementation does not yet support dilations in the batch and depth dimensions.");
-  if (x->rank != 5) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be 5-dimensional");
-  if (f->rank != 5) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "filter must be 5-dimensional");
-  for (int i = 0; i < 5; i++)
-    if (f->dim[i] <= 0)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                               "filter must not have zero elements (i.e. all dimensions must be non-zero)");
-  *v = (volume){.batch = x->dim[0], .in_ch = x->dim[w->channel], .out_ch = f->dim[4]};
-  v->channels_second = w->channels_second;
-  WEFT_TRY(conv3d_check_channels(k, v, f->dim[3]));
-  for (int i = 0; i < 3; i++) {
-    v->at[i] = w->at[i];
-    v->at[i].in = x->dim[w->axis[i]];
-    v->at[i].size = f->dim[i];
-    if (weft__window_place(&v->at[i], w->padding) != WEFT_OK)
-      return weft__fail_in(WEFT_INVALID_ARGUMENT, "%s '%s'", k->node->op_name, k->node->name);
-  }
-  return WEFT_OK;
-}
 
 static shape conv3d_out_shape(const volume_window *w, const volume *v) {
   return weft__volume_shape(w, v->batch, (int64_t[]){v->at[0].out, v->at[1].out, v->at[2].out}, v->out_ch);
@@ -93,7 +54,7 @@ static weft_err conv3d_run(kernel *k, volume *v, volume_fn *fn, const weft_tenso
 static weft_err conv3d_cpu(kernel *k) {
   const volume_window *w = k->state;
   volume v;
-  WEFT_TRY(conv3d_sizes(k, w, &k->in[0]->shape, &k->in[1]->shape, &v));
+  WEFT_TRY(weft__volume_conv(k, w, &k->in[0]->shape, &k->in[1]->shape, &v));
   const shape s = conv3d_out_shape(w, &v);
   return conv3d_run(k, &v, weft__volume_forward, k->in[0], k->in[1], &s);
 }
@@ -127,7 +88,7 @@ static weft_err conv3d_input_cpu(kernel *k) {
   shape x;
   volume v;
   WEFT_TRY(conv3d_shape_input(k, 0, "input_sizes", &x));
-  WEFT_TRY(conv3d_sizes(k, w, &x, &k->in[1]->shape, &v));
+  WEFT_TRY(weft__volume_conv(k, w, &x, &k->in[1]->shape, &v));
   WEFT_TRY(conv3d_check_dy(k, w, &v));
   return conv3d_run(k, &v, weft__volume_input, k->in[1], k->in[2], &x);
 }
@@ -137,7 +98,7 @@ static weft_err conv3d_filter_cpu(kernel *k) {
   shape f;
   volume v;
   WEFT_TRY(conv3d_shape_input(k, 1, "filter_sizes", &f));
-  WEFT_TRY(conv3d_sizes(k, w, &k->in[0]->shape, &f, &v));
+  WEFT_TRY(weft__volume_conv(k, w, &k->in[0]->shape, &f, &v));
   WEFT_TRY(conv3d_check_dy(k, w, &v));
   return conv3d_run(k, &v, weft__volume_filter, k->in[0], k->in[2], &f);
 }
@@ -222,7 +183,7 @@ static weft_err conv_any_cpu(kernel *k) {
     if (f->dim[i] <= 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "filter must not have zero elements");
   volume v = {.batch = weft__shape_product(x, 0, c.batch), .in_ch = x->dim[c.channel]};
   v.channels_second = c.channels_first, v.out_ch = f->dim[c.spatial + 1];
-  WEFT_TRY(conv3d_check_channels(k, &v, f->dim[c.spatial]));
+  WEFT_TRY(weft__volume_groups(k, &v, f->dim[c.spatial]));
   if (v.groups != c.groups)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "groups is %lld, but the shapes say %lld", (long long)c.groups,
                              (long long)v.groups);
@@ -359,6 +320,9 @@ static const op_case conv3d_cases[] = {
      CASE_FIXED_TYPE | CASE_NO_PARITY},
     {"f32[0,4,4,4,1] 0; f32[3,3,3,1,2] rand", "f32[0,4,4,4,2] 0", ONES5 "padding='SAME'", CASE_NO_PARITY},
     {"f32[3,9,10,11,33] rand; f32[3,3,3,33,20] rand", NULL, ONES5 "padding='SAME'", CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[1,4,20,30,64] rand; f32[3,3,3,64,64] rand", NULL, ONES5 "padding='SAME'", CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[2,7,9,11,5] rand; f32[4,3,5,5,70] rand", NULL, "strides=[1,3,2,2,1] padding='SAME'",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[1,4,4,4,4] rand; f32[3,3,3,3,6] rand", "error INVALID_ARGUMENT", ONES5 "padding='SAME'", 0},
     {"f32[4,4,4,4] rand; f32[3,3,3,4,6] rand", "error INVALID_ARGUMENT", ONES5 "padding='SAME'", 0},
     {"f32[1,4,4,4,1] rand; f32[3,3,3,1,6] rand", "error INVALID_ARGUMENT", "strides=[2,1,1,1,1] padding='SAME'", 0},
@@ -376,6 +340,10 @@ static const op_case conv3d_input_cases[] = {
      CASE_FIXED_TYPE | CASE_NO_PARITY},
     {"i32[5] 3 9 10 11 33; f32[3,3,3,33,20] rand; f32[3,9,10,11,20] rand", NULL, ONES5 "padding='SAME'",
      CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i32[5] 1 4 20 30 64; f32[3,3,3,64,64] rand; f32[1,4,20,30,64] rand", NULL, ONES5 "padding='SAME'",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"i32[5] 2 7 9 11 5; f32[4,3,5,5,70] rand; f32[2,3,5,6,70] rand", NULL, "strides=[1,3,2,2,1] padding='SAME'",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"i32[5] 1 3 4 4 4; f32[2,2,2,4,6] rand; f32[1,3,4,3,6] rand", "error INVALID_ARGUMENT", ONES5 "padding='SAME'", 0},
     {"i32[4] 1 3 4 4; f32[2,2,2,4,6] rand; f32[1,3,4,3,6] rand", "error INVALID_ARGUMENT", ONES5 "padding='SAME'", 0},
     {0},
@@ -389,6 +357,10 @@ static const op_case conv3d_filter_cases[] = {
     {"f32[1,3,4,4,4] rand; i32[5] 2 2 2 2 6; f32[1,3,4,4,6] rand", NULL, ONES5 "padding='SAME' dilations=[1,2,1,1,1]",
      CASE_FIXED_TYPE | CASE_NO_PARITY},
     {"f32[3,9,10,11,33] rand; i32[5] 3 3 3 33 20; f32[3,9,10,11,20] rand", NULL, ONES5 "padding='SAME'",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[1,4,20,30,64] rand; i32[5] 3 3 3 64 64; f32[1,4,20,30,64] rand", NULL, ONES5 "padding='SAME'",
+     CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[2,7,9,11,5] rand; i32[5] 4 3 5 5 70; f32[2,3,5,6,70] rand", NULL, "strides=[1,3,2,2,1] padding='SAME'",
      CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[0,4,4,4,1] 0; i32[5] 3 3 3 1 2; f32[0,4,4,4,2] 0", "f32[3,3,3,1,2] 0", ONES5 "padding='SAME'",
      CASE_NO_GRAD | CASE_NO_PARITY},

@@ -148,20 +148,20 @@ static weft_err padded_conv(kernel *k, const weft_tensor *x, int pads) {
   return err;
 }
 
-static weft_err check_image(const kernel *k) {
+static weft_err conv_padded_check_image(const kernel *k) {
   if (k->in[0]->shape.rank == AXES) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be 4-dimensional, but is %s",
                            weft__shape_text(&k->in[0]->shape));
 }
 
 static weft_err pad_cpu(kernel *k) {
-  WEFT_TRY(check_image(k));
+  WEFT_TRY(conv_padded_check_image(k));
   return padded_conv(k, k->in[0], 1);
 }
 
 static weft_err resize_pad_cpu(kernel *k) {
   weft_tensor resized = {0};
-  WEFT_TRY(check_image(k));
+  WEFT_TRY(conv_padded_check_image(k));
   WEFT_TRY(make_resized(k, &resized));
   const weft_err err = padded_conv(k, &resized, 2);
   weft__tensor_clear(&resized);

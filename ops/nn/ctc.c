@@ -204,7 +204,7 @@ static weft_err check_label(const kernel *k, const loss *l, int64_t i, int64_t b
 }
 
 /* Finds where the labels of each batch entry begin.  The indices must ascend, and each batch entry must have labels. */
-static weft_err read_labels(const kernel *k, loss *l) {
+static weft_err ctc_read_labels(const kernel *k, loss *l) {
   const shape *s = &k->in[1]->shape;
   WEFT_TRY(weft__kernel_vector(k, 2, "labels_values"));
   if (s->rank != 2 || s->dim[1] != 2)
@@ -250,7 +250,7 @@ static weft_err check_lengths(const kernel *k, const loss *l) {
 }
 
 static weft_err run_loss(kernel *k, loss *l) {
-  WEFT_TRY(read_labels(k, l));
+  WEFT_TRY(ctc_read_labels(k, l));
   WEFT_TRY(check_lengths(k, l));
   l->loss = weft__out(k, 0, &SHAPE1(l->f.batch));
   l->gradient = weft__out(k, 1, &l->f.x->shape);

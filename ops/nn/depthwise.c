@@ -56,7 +56,8 @@ typedef void sum_fn(void *out, int64_t count, const pairs *p);
 DEFINE_SUM(sum_floats, float)
 DEFINE_SUM(sum_doubles, double)
 
-/* A run of pixels of one row of the result whose taps are all inside the image along the row.  Distances are in bytes. */
+/* A run of pixels of one row of the result whose taps are all inside the image along the row.  Distances are in bytes.
+ */
 typedef struct strip {
   const char *x, *filter; /* the first tap of the first pixel, and its weights */
   char *out;
@@ -344,14 +345,14 @@ static weft_err depthwise_compute(kernel *k, weft_dtype type, int pass, const co
   return err;
 }
 
-static weft_err as_floats(kernel *k, int pass, bool turn, const conv *c, const weft_tensor *a, const weft_tensor *b,
-                          weft_tensor *out) {
+static weft_err as_floats(kernel *k, int pass, bool transposed, const conv *c, const weft_tensor *a,
+                          const weft_tensor *b, weft_tensor *out) {
   image_view va = {0}, vb = {0}, vout = {0};
-  weft_err err = weft__image_in(k, &va, a, turn && pass != TO_INPUT);
-  if (!err) err = weft__image_in(k, &vb, b, turn && pass != FORWARD);
-  if (!err) err = weft__image_out(k, &vout, out, turn && pass != TO_FILTER);
+  weft_err err = weft__image_in(k, &va, a, transposed && pass != TO_INPUT);
+  if (!err) err = weft__image_in(k, &vb, b, transposed && pass != FORWARD);
+  if (!err) err = weft__image_out(k, &vout, out, transposed && pass != TO_FILTER);
   if (!err) err = depthwise_compute(k, WEFT_FLOAT, pass, c, va.data, vb.data, vout.data);
-  if (!err) weft__image_store(k, &vout, out, turn && pass != TO_FILTER);
+  if (!err) weft__image_store(k, &vout, out, transposed && pass != TO_FILTER);
   weft__image_finish(&va), weft__image_finish(&vb), weft__image_finish(&vout);
   return err;
 }

@@ -92,7 +92,7 @@ typedef struct window_loops {
 #define SUM uint64_t
 #include "ops/nn/fractional_pool.inc"
 
-static weft_err find_loops(const kernel *k, weft_dtype t, const window_loops **out) {
+static weft_err fractional_pool_find_loops(const kernel *k, weft_dtype t, const window_loops **out) {
   *out = t == WEFT_FLOAT    ? &float_loops
          : t == WEFT_DOUBLE ? &double_loops
          : t == WEFT_INT32  ? &int32_t_loops
@@ -160,7 +160,7 @@ static weft_err fractional_pool(kernel *k, bool is_max) {
     return weft__kernel_fail(k, WEFT_UNIMPLEMENTED,
                              "Fractional %s pooling is not yet supported on the batch nor channel dimension.",
                              is_max ? "max" : "average");
-  WEFT_TRY(find_loops(k, x->dtype, &loops));
+  WEFT_TRY(fractional_pool_find_loops(k, x->dtype, &loops));
   WEFT_TRY(pooled_shape(k, &s));
   WEFT_TRY(make_generator(k, &gen));
   weft_tensor *y = weft__out(k, 0, &s), *row = weft__out(k, 1, &SHAPE1(s.dim[1] + 1));
@@ -224,7 +224,7 @@ static weft_err max_grad_cpu(kernel *k) {
   const weft_tensor *x = k->in[0], *g = k->in[2];
   const window_loops *loops;
   pool_plan p;
-  WEFT_TRY(find_loops(k, x->dtype, &loops));
+  WEFT_TRY(fractional_pool_find_loops(k, x->dtype, &loops));
   if (!weft__shape_equal(&k->in[1]->shape, &g->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "orig_output and out_backprop must have one shape, not %s and %s",
@@ -252,7 +252,7 @@ static weft_err avg_grad_cpu(kernel *k) {
   shape s;
   pool_plan p;
   weft_tensor sums = {0};
-  WEFT_TRY(find_loops(k, g->dtype, &loops));
+  WEFT_TRY(fractional_pool_find_loops(k, g->dtype, &loops));
   WEFT_TRY(weft__kernel_dims(k, 0, "orig_input_tensor_shape", &s));
   WEFT_TRY(grad_plan(k, &s, &g->shape, 2, &p));
   weft_tensor *dx = weft__out(k, 0, &s);

@@ -27,8 +27,8 @@ WEFT_TARGET_CLONES static void window_sums(const float *restrict padded, int64_t
 }
 
 /* norm[c] = bias + alpha * sum of squares of the channels within radius of c. */
-WEFT_TARGET_CLONES static void norms(const lrn_job *j, const float *restrict x, float *restrict padded,
-                                     float *restrict norm) {
+WEFT_TARGET_CLONES static void lrn_norms(const lrn_job *j, const float *restrict x, float *restrict padded,
+                                         float *restrict norm) {
   const int64_t n = j->channels;
   for (int64_t c = 0; c < n; c++) padded[j->radius + c] = x[c] * x[c];
   window_sums(padded, n, j->radius, norm);
@@ -65,7 +65,7 @@ static void lrn_rows(void *arg, int64_t begin, int64_t end) {
   }
   float *norm = padded + room, *sum = norm + n;
   for (int64_t r = begin; r < end; r++) {
-    norms(j, j->x + r * n, padded, norm);
+    lrn_norms(j, j->x + r * n, padded, norm);
     if (j->dy)
       grad_row(j, r * n, norm, padded, sum);
     else

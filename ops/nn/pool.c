@@ -81,7 +81,7 @@ typedef struct pool_call {
   pool_loop *loop;
   const weft_tensor *x, *g; /* NULL if the loop does not read it */
   weft_tensor *out;
-  bool turn, clear;
+  bool transposed, clear;
   const weft_tensor *best;
 } pool_call;
 
@@ -97,22 +97,22 @@ static weft_err call_run(kernel *k, const pool_call *c) {
   pool_job *j = c->job;
   if (c->clear) memset(c->out->data, 0, weft__tensor_bytes(c->out));
   if (weft__tensor_count(c->out) == 0) return WEFT_OK;
-  if (!c->turn && !weft__is_16bit(c->out->dtype)) {
+  if (!c->transposed && !weft__is_16bit(c->out->dtype)) {
     j->x = c->x ? c->x->data : NULL, j->g = c->g ? c->g->data : NULL, j->out = c->out->data;
     j->best = c->best ? c->best->data : NULL;
     call_loop(k, c);
     return WEFT_OK;
   }
   image_view x = {0}, g = {0}, best = {0}, out = {0};
-  weft_err err = c->x ? weft__image_in(k, &x, c->x, c->turn) : WEFT_OK;
-  if (!err && c->g) err = weft__image_in(k, &g, c->g, c->turn);
-  if (!err && c->best) err = weft__image_in(k, &best, c->best, c->turn);
-  if (!err) err = weft__image_out(k, &out, c->out, c->turn);
+  weft_err err = c->x ? weft__image_in(k, &x, c->x, c->transposed) : WEFT_OK;
+  if (!err && c->g) err = weft__image_in(k, &g, c->g, c->transposed);
+  if (!err && c->best) err = weft__image_in(k, &best, c->best, c->transposed);
+  if (!err) err = weft__image_out(k, &out, c->out, c->transposed);
   if (!err) {
     j->x = x.data, j->g = g.data, j->best = best.data, j->out = out.data;
     if (c->clear) memset(out.data, 0, (size_t)weft__tensor_count(c->out) * sizeof *out.data);
     call_loop(k, c);
-    weft__image_store(k, &out, c->out, c->turn);
+    weft__image_store(k, &out, c->out, c->transposed);
   }
   weft__image_finish(&x), weft__image_finish(&g), weft__image_finish(&best), weft__image_finish(&out);
   return err;
@@ -204,8 +204,8 @@ static weft_err max_pool_grad_grad_cpu(kernel *k) {
   WEFT_TRY(plan_gradient(k, "MaxPoolingGradGrad", true, &p));
   weft_tensor *out = weft__out(k, 0, &p.pooled);
   if (!out) return WEFT_OOM;
-  const bool turn = p.w.channels_second;
-  return call_run(k, &(pool_call){&p.j, p.loops->choose, k->in[0], k->in[2], out, turn, false, k->in[1]});
+  const bool transposed = p.w.channels_second;
+  return call_run(k, &(pool_call){&p.j, p.loops->choose, k->in[0], k->in[2], out, transposed, false, k->in[1]});
 }
 
 static weft_err arg_max_cpu(kernel *k) {

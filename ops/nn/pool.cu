@@ -157,7 +157,7 @@ template <bool is_max> static weft_err pool_gpu(kernel *k) {
 }
 
 /* Returns true if every element is in a window. */
-static bool covered(const spot_window &w) {
+static bool pool_covers_image(const spot_window &w) {
   bool all = true;
   for (int i = 0; i < 2; i++) all &= w.stride[i] <= w.size[i] && w.out[i] * w.stride[i] - w.before[i] >= w.in[i];
   return all;
@@ -175,7 +175,7 @@ static weft_err max_grad_gpu(kernel *k) {
   if (dx.count == 0) return WEFT_OK;
   const bool apart = a.w.stride[0] >= a.w.size[0] && a.w.stride[1] >= a.w.size[1];
   int *best = nullptr;
-  if (apart && !covered(a.w))
+  if (apart && !pool_covers_image(a.w))
     cudaMemsetAsync(dx.data, 0, (size_t)dx.count * gpu_size(dx.dtype), gpu_stream(k));
   else if (!apart)
     WEFT_TRY(gpu_scratch(k, g.count, &best));

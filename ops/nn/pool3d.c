@@ -62,20 +62,10 @@ static pool_loop *const pool3d_loops[2][5] = {
 /* ---- sizes ---- */
 
 static weft_err pool3d_sizes(const kernel *k, const volume_window *w, const shape *s, pool3d *p, shape *pooled) {
-  if (s->rank != 5) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "tensor_in must be 5-dimensional");
-  if (w->batch_size != 1 || w->channel_size != 1)
-    return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "Pooling is not yet supported on the batch nor channel dimension.");
-  if (w->batch_stride != 1 || w->channel_stride != 1)
-    return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "Pooling is not yet supported on the batch nor channel dimension.");
-  *p = (pool3d){.images = s->dim[0], .channels = s->dim[w->channel]};
-  int64_t out[3];
-  for (int i = 0; i < 3; i++) {
-    p->at[i] = w->at[i];
-    p->at[i].in = s->dim[w->axis[i]];
-    if (weft__window_place(&p->at[i], w->padding) != WEFT_OK)
-      return weft__fail_in(WEFT_INVALID_ARGUMENT, "%s '%s'", k->node->op_name, k->node->name);
-    out[i] = p->at[i].out;
-  }
+  *p = (pool3d){.images = 0};
+  WEFT_TRY(weft__volume_pool(k, w, s, p->at));
+  p->images = s->dim[0], p->channels = s->dim[w->channel];
+  const int64_t out[3] = {p->at[0].out, p->at[1].out, p->at[2].out};
   *pooled = weft__volume_shape(w, p->images, out, p->channels);
   if (w->channels_second) p->images *= p->channels, p->channels = 1;
   return WEFT_OK;

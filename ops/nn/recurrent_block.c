@@ -46,7 +46,7 @@ static void views_store(kernel *k, views *v) {
   for (int i = 0; i < v->n_out; i++) weft__widened_store(&v->out[i], &k->out[i].t);
 }
 
-static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
+static float recurrent_sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
 /* A matrix in memory whose rows are `row` elements apart. `transposed`: the stored matrix is the transpose. */
 typedef struct matrix {
@@ -106,13 +106,13 @@ static void lstm_forward(const kernel *k, const lstm *l, const float *x, const f
       const int64_t e = r * n + u;
       const float *g = gates + r * row + u;
       const float peep_i = l->peephole ? c[e] * l->wci[u] : 0, peep_f = l->peephole ? c[e] * l->wcf[u] : 0;
-      s->i[e] = sigmoid(g[l->at[0] * n] + peep_i);
+      s->i[e] = recurrent_sigmoid(g[l->at[0] * n] + peep_i);
       s->ci[e] = tanhf(g[l->at[1] * n]);
-      s->f[e] = sigmoid(g[l->at[2] * n] + l->forget_bias + peep_f);
+      s->f[e] = recurrent_sigmoid(g[l->at[2] * n] + l->forget_bias + peep_f);
       float cell = s->ci[e] * s->i[e] + s->f[e] * c[e];
       if (l->clip > 0) cell = cell > l->clip ? l->clip : cell < -l->clip ? -l->clip : cell;
       s->cs[e] = cell;
-      s->o[e] = sigmoid(g[l->at[3] * n] + (l->peephole ? cell * l->wco[u] : 0));
+      s->o[e] = recurrent_sigmoid(g[l->at[3] * n] + (l->peephole ? cell * l->wco[u] : 0));
       s->co[e] = tanhf(cell);
       s->h[e] = s->co[e] * s->o[e];
     }
@@ -368,8 +368,8 @@ static void gru_forward(const kernel *k, const gru *g, views *v, float *scratch)
   float *gates = scratch, *reset = scratch + 2 * size;
   gru_gates(k, g, x, h, v->in[2].data, v->in[4].data, 2 * n, gates);
   for (int64_t e = 0; e < size; e++) {
-    r[e] = sigmoid(gates[e / n * 2 * n + e % n]);
-    u[e] = sigmoid(gates[e / n * 2 * n + n + e % n]);
+    r[e] = recurrent_sigmoid(gates[e / n * 2 * n + e % n]);
+    u[e] = recurrent_sigmoid(gates[e / n * 2 * n + n + e % n]);
     reset[e] = h[e] * r[e];
   }
   gru_gates(k, g, x, reset, v->in[3].data, v->in[5].data, n, c);

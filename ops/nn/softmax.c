@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/reduce/row.h"
@@ -122,10 +123,12 @@ static const op_case log_softmax_cases[] = {
     {0},
 };
 
+static const fusion softmaxes = {.rows = ROWS_SOFTMAX};
+
 OPS(softmax) = {
     {"Softmax(logits:T) -> (softmax:T) | T:type{half,bfloat16,float,double}",
      "Normalised exponentials along the last axis.", .flags = OP_INPLACE, .infer = softmax_infer, .cpu = softmax_cpu,
-     .grad = softmax_grad, .cases = softmax_cases, .amp = AMP_INFER},
+     .grad = softmax_grad, .cases = softmax_cases, .fusion = &softmaxes, .amp = AMP_INFER},
     {"LogSoftmax(logits:T) -> (logsoftmax:T) | T:type{half,bfloat16,float,double}",
      "The logarithm of the normalised exponentials along the last axis.", .flags = OP_INPLACE, .infer = softmax_infer,
      .cpu = log_softmax_cpu, .grad = log_softmax_grad, .cases = log_softmax_cases, .amp = AMP_INFER},

@@ -49,11 +49,11 @@ static weft_err find_top(kernel *k, const gpu_tensor &x, int64_t n, int64_t top,
   for (int i = 0; i < 2; i++) WEFT_TRY(gpu_scratch(k, x.count, &buffer[i]));
   return gpu_wide_numbers(k, x.dtype, [&](auto t) {
     merge_args<decltype(t)> a = {x.data, x.dtype, x.count / n, n, top, 1, nullptr, buffer[0]};
-    for (int turn = 0; turn == 0 || a.width < n; turn++, a.width *= 2) {
+    for (int pass = 0; pass == 0 || a.width < n; pass++, a.width *= 2) {
       merge_kernel<<<gpu_blocks(x.count), GPU_THREADS, 0, gpu_stream(k)>>>(a);
       *places = a.to;
       a.from = a.to;
-      a.to = buffer[(turn + 1) % 2];
+      a.to = buffer[(pass + 1) % 2];
     }
     return gpu_launched(k);
   });
@@ -73,8 +73,8 @@ template <class I> __global__ void index_kernel(I *z, const int32_t *places, int
 }
 
 /* Writes the elements of rank [from, from + count) of each row. */
-static weft_err put_values(kernel *k, const gpu_tensor &z, const gpu_tensor &x, const int32_t *places, int64_t n,
-                           int64_t from, int64_t count) {
+static weft_err topk_put_values(kernel *k, const gpu_tensor &z, const gpu_tensor &x, const int32_t *places, int64_t n,
+                                int64_t from, int64_t count) {
   return gpu_moved(k, x.dtype, [&](auto t) {
     using T = decltype(t);
     value_kernel<<<gpu_blocks(z.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<T>(z), gpu_data<const T>(x), places,
@@ -99,7 +99,7 @@ static weft_err top_k(kernel *k, int64_t top) {
   if (z.count == 0) return WEFT_OK;
   const int32_t *places = nullptr;
   WEFT_TRY(find_top(k, x, n, top, &places));
-  WEFT_TRY(put_values(k, z, x, places, n, 0, top));
+  WEFT_TRY(topk_put_values(k, z, x, places, n, 0, top));
   return gpu_indices(k, at.dtype, [&](auto t) {
     using I = decltype(t);
     index_kernel<<<gpu_blocks(at.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<I>(at), places, x.count / n, n, top);
@@ -131,7 +131,7 @@ static weft_err nth_gpu(kernel *k) {
   const int32_t *places = nullptr;
   const int64_t rank = weft__gpu->attr_bool(k, "reverse", false) ? nth : n - 1 - nth;
   WEFT_TRY(find_top(k, x, n, rank + 1, &places));
-  return put_values(k, z, x, places, n, rank, 1);
+  return topk_put_values(k, z, x, places, n, rank, 1);
 }
 
 GPU_OPS(topk) = {

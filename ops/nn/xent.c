@@ -59,7 +59,8 @@ typedef struct xent_job {
 DEFINE_XENT(xent_float, float, vexpf, logf)
 DEFINE_XENT(xent_double, double, exp, log)
 
-/* Runs the float or the double loop; 16-bit types are computed in float. `in` are logits and labels (or NULL). */
+/* Runs the float or the double loop; 16-bit types are computed in float.  x: the logits; l: the labels, NULL for the
+ * sparse op. */
 static weft_err xent_run(kernel *k, xent_job *j, const weft_tensor *x, const weft_tensor *l, weft_tensor *loss,
                          weft_tensor *dx) {
   const int64_t rows = loss->shape.dim[0];
@@ -86,7 +87,7 @@ static weft_err xent_run(kernel *k, xent_job *j, const weft_tensor *x, const wef
 /* ---- the dense op ---- */
 
 /* Broadcasts t (of at most two axes) to the shape `to`.  If t has that shape, out shares its buffer. */
-static weft_err xent_spread(kernel *k, weft_tensor *out, const weft_tensor *t, const shape *to) {
+static weft_err xent_broadcast(kernel *k, weft_tensor *out, const weft_tensor *t, const shape *to) {
   if (weft__shape_equal(&t->shape, to)) {
     weft__tensor_share(out, t);
     return WEFT_OK;
@@ -114,8 +115,8 @@ static weft_err xent_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional");
   weft_tensor bx = {0}, bl = {0};
-  weft_err err = xent_spread(k, &bx, x, &s);
-  if (!err) err = xent_spread(k, &bl, l, &s);
+  weft_err err = xent_broadcast(k, &bx, x, &s);
+  if (!err) err = xent_broadcast(k, &bl, l, &s);
   weft_tensor *loss = err ? NULL : weft__out(k, 0, &SHAPE1(s.dim[0]));
   weft_tensor *dx = loss ? weft__out(k, 1, &s) : NULL;
   if (!err && !dx) err = WEFT_OOM;
@@ -213,8 +214,8 @@ static weft_out scale_rows(weft_graph *g, weft_out rows, weft_out x) {
   return weft__b_mul(g, weft__b_node(g, "ExpandDims", NULL, 2, in, 0, NULL), x);
 }
 
-/* The gradient by the logits: dloss times the second output, plus a second-order term if that output has a gradient
- * too. */
+/* Builds the gradient by the logits: dloss times the second output, plus a second-order term if that output has a
+ * gradient too. */
 static weft_out logits_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out dx = scale_rows(g, weft__backprop_dout(b, 0), b->out[1]);

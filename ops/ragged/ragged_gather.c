@@ -94,7 +94,7 @@ static weft_err next_level(kernel *k, int level, int at_out, row_range *at, int6
   return WEFT_OK;
 }
 
-static weft_err put_values(kernel *k, int levels, const row_range *at, int64_t n) {
+static weft_err ragged_gather_put_values(kernel *k, int levels, const row_range *at, int64_t n) {
   const weft_tensor *values = k->in[levels];
   shape s = values->shape;
   int64_t next = 0;
@@ -119,7 +119,7 @@ static weft_err gather_ranges(kernel *k, int levels, row_range *at) {
   WEFT_TRY(uniform_splits(k, &indices->shape));
   if (out >= 0) WEFT_TRY(top_splits(k, out, at, n));
   for (int level = 1; level < levels; level++) WEFT_TRY(next_level(k, level, out + level, at, n));
-  return put_values(k, levels, at, n);
+  return ragged_gather_put_values(k, levels, at, n);
 }
 
 static weft_err gather_cpu(kernel *k) {

@@ -28,7 +28,7 @@ static weft_err range_infer(infer *s) {
 static int64_t element_of(const weft_tensor *t, int64_t row) { return t->shape.rank ? row : 0; }
 
 /* Returns the number of values of a row, or -1 if it overflows. */
-static int64_t row_size(const kernel *k, int64_t row) {
+static int64_t ragged_range_row_size(const kernel *k, int64_t row) {
   const int64_t at[3] = {element_of(k->in[0], row), element_of(k->in[1], row), element_of(k->in[2], row)};
   if (weft__dtype_class(k->in[0]->dtype) == CLASS_FLOAT) {
     const double start = weft__tensor_double(k->in[0], at[0]), limit = weft__tensor_double(k->in[1], at[1]),
@@ -71,13 +71,13 @@ static void fill_row(const kernel *k, weft_tensor *out, int64_t row, int64_t fro
   }
 }
 
-static weft_err count_rows(const kernel *k, int64_t rows, weft_tensor *splits, int64_t *total) {
+static weft_err ragged_range_count_rows(const kernel *k, int64_t rows, weft_tensor *splits, int64_t *total) {
   *total = 0;
   weft__index_put(splits, 0, 0);
   for (int64_t r = 0; r < rows; r++) {
     if (weft__tensor_double(k->in[2], element_of(k->in[2], r)) == 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Requires delta != 0");
-    const int64_t n = row_size(k, r), most = splits->dtype == WEFT_INT32 ? INT32_MAX : INT64_MAX;
+    const int64_t n = ragged_range_row_size(k, r), most = splits->dtype == WEFT_INT32 ? INT32_MAX : INT64_MAX;
     if (n < 0 || __builtin_add_overflow(*total, n, total) || *total > most)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                                "The total range size overflowed. Consider using int64 instead of int32 for row splits: "
@@ -101,7 +101,7 @@ static weft_err range_cpu(kernel *k) {
   if (rows < 0) rows = 1;
   weft_tensor *splits = weft__out(k, 0, &SHAPE1(rows + 1));
   if (!splits) return WEFT_OOM;
-  WEFT_TRY(count_rows(k, rows, splits, &total));
+  WEFT_TRY(ragged_range_count_rows(k, rows, splits, &total));
   weft_tensor *out = weft__out(k, 1, &SHAPE1(total));
   if (!out) return weft__out_refused(&SHAPE1(total));
   for (int64_t r = 0; r < rows; r++) fill_row(k, out, r, weft__tensor_int(splits, r), weft__tensor_int(splits, r + 1));

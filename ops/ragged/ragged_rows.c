@@ -20,7 +20,7 @@ static weft_err fill_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err check_rows(const kernel *k, int64_t *rows, int64_t *empty) {
+static weft_err ragged_rows_check(const kernel *k, int64_t *rows, int64_t *empty) {
   const weft_tensor *ids = k->in[0];
   WEFT_TRY(weft__kernel_vector(k, 0, "value_rowids"));
   WEFT_TRY(weft__kernel_vector(k, 1, "values"));
@@ -48,7 +48,7 @@ static weft_err check_rows(const kernel *k, int64_t *rows, int64_t *empty) {
 
 static weft_err fill_cpu(kernel *k) {
   int64_t rows, empty, next = 0, at = 0;
-  WEFT_TRY(check_rows(k, &rows, &empty));
+  WEFT_TRY(ragged_rows_check(k, &rows, &empty));
   const int64_t n = k->in[0]->shape.dim[0], *ids = TENSOR_DATA(k->in[0], int64_t);
   if (empty > INT64_MAX / 64 - n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "nrows %lld is too large", (long long)rows);

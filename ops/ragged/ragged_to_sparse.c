@@ -100,6 +100,6 @@ OPS(ragged_to_sparse) = {
     {"RaggedTensorToSparse(rt_nested_splits:RAGGED_RANK*Tsplits, rt_dense_values:T) -> (sparse_indices:int64, "
      "sparse_values:T, sparse_dense_shape:int64) | RAGGED_RANK:int>=1 T:type Tsplits:type{int32,int64}=int64",
      "A ragged tensor as a sparse one.", .infer = sparse_infer, .cpu = sparse_cpu, .grad = sparse_grad,
-     .cases = sparse_cases},
+     .cases = sparse_cases, .narrow = NARROW_ALL},
     {0},
 };

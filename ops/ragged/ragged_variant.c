@@ -62,7 +62,7 @@ static weft_err put_row(const kernel *k, int levels, const weft_tensor *values, 
   return WEFT_OK;
 }
 
-static weft_err put_rows(kernel *k, int levels) {
+static weft_err ragged_variant_put_rows(kernel *k, int levels) {
   const int64_t n = k->in[0]->shape.dim[0] - (levels > 0);
   weft_tensor *out = weft__out(k, 0, &SHAPE1(n)), values = {0};
   if (!out) return WEFT_OOM;
@@ -75,7 +75,7 @@ static weft_err put_rows(kernel *k, int levels) {
 static weft_err to_cpu(kernel *k) {
   const int levels = k->n_in - 1;
   WEFT_TRY(weft__ragged_check(k, 0, levels));
-  if (weft__node_bool(k->node, "batched_input", false)) return put_rows(k, levels);
+  if (weft__node_bool(k->node, "batched_input", false)) return ragged_variant_put_rows(k, levels);
   held_tensors *v = NULL;
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out) return WEFT_OOM;
@@ -144,7 +144,7 @@ static weft_err check_part(const ragged_stack *s, int64_t i) {
 }
 
 /* Returns the number of rows of part i at its level j. */
-static int64_t rows_of(const ragged_stack *s, int64_t i, int j) {
+static int64_t ragged_variant_rows_of(const ragged_stack *s, int64_t i, int j) {
   return s->part[i]->t[j].shape.dim[0] - (j < s->inner);
 }
 
@@ -159,14 +159,14 @@ static weft_err put_outer(const ragged_stack *s, int level) {
   if (!out) return WEFT_OOM;
   for (int64_t i = 0; i <= n; i++) {
     weft__index_put(out, i, at);
-    if (i < n) at += last ? rows_of(s, i, 0) : dims->dim[level + 1];
+    if (i < n) at += last ? ragged_variant_rows_of(s, i, 0) : dims->dim[level + 1];
   }
   return WEFT_OK;
 }
 
 static weft_err put_inner(const ragged_stack *s, int level, int to) {
   int64_t n = 0, at = 0, base = 0;
-  for (int64_t i = 0; i < s->n; i++) n += rows_of(s, i, level);
+  for (int64_t i = 0; i < s->n; i++) n += ragged_variant_rows_of(s, i, level);
   weft_tensor *out = weft__out(s->k, to, &SHAPE1(n + 1));
   if (!out) return WEFT_OOM;
   weft__index_put(out, at++, 0);
@@ -178,7 +178,7 @@ static weft_err put_inner(const ragged_stack *s, int level, int to) {
   return WEFT_OK;
 }
 
-static weft_err put_values(const ragged_stack *s) {
+static weft_err ragged_variant_put_values(const ragged_stack *s) {
   shape all = s->n ? s->part[0]->t[s->inner].shape : SHAPE1(0);
   all.dim[0] = 0;
   for (int64_t i = 0; i < s->n; i++) all.dim[0] += s->part[i]->t[s->inner].shape.dim[0];
@@ -203,7 +203,7 @@ static weft_err put_stack(const ragged_stack *s) {
   }
   for (int i = 0; i < outer; i++) WEFT_TRY(put_outer(s, i));
   for (int i = 0; i < s->inner; i++) WEFT_TRY(put_inner(s, i, outer + i));
-  return put_values(s);
+  return ragged_variant_put_values(s);
 }
 
 static weft_err from_cpu(kernel *k) {

@@ -2,36 +2,7 @@
  *
  * The number of Philox blocks that a node has used is stored in GPU memory, with the node, and a kernel advances it.
  * So each launch of a captured cuda graph continues where the last one stopped. */
-#include "kernels/gpu/gpu.cuh"
-
-enum { RESERVED = 256 }; /* blocks reserved per output, as in TensorFlow */
-
-struct philox_seed {
-  uint32_t key[2], counter[4];
-};
-
-/* Returns block `at` of the seed: four words. */
-__device__ inline uint4 philox_block(const philox_seed &p, uint64_t at) {
-  const uint64_t low = (p.counter[0] | (uint64_t)p.counter[1] << 32) + at;
-  const uint32_t carry = low < at, c2 = p.counter[2] + carry;
-  uint32_t a = (uint32_t)low, b = (uint32_t)(low >> 32), c = c2, d = p.counter[3] + (carry && c2 == 0);
-  uint32_t k0 = p.key[0], k1 = p.key[1];
-#pragma unroll
-  for (int r = 0; r < 10; r++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-    const uint32_t x = 0xD2511F53u * a, y = 0xCD9E8D57u * c;
-    const uint32_t xh = __umulhi(a, 0xD2511F53u), yh = __umulhi(c, 0xCD9E8D57u);
-    a = yh ^ b ^ k0;
-    b = y;
-    c = xh ^ d ^ k1;
-    d = x;
-  }
-  return make_uint4(a, b, c, d);
-}
-
-__device__ inline float to_float(uint32_t w) { return __uint_as_float((w & 0x7fffffu) | 0x3f800000u) - 1.0f; }
-__device__ inline double to_double(uint32_t high, uint32_t low) {
-  return __hiloint2double((int)((high & 0xfffffu) | 0x3ff00000u), (int)low) - 1.0;
-}
+#include "ops/random/philox.cuh"
 
 __device__ inline void box_muller(uint32_t w0, uint32_t w1, float *y) {
   const float u = fmaxf(to_float(w0), 1e-7f), r = sqrtf(-2.0f * logf(u));
@@ -135,18 +106,14 @@ __global__ void draw_kernel(const F f, const philox_seed seed, const uint64_t *u
   }
 }
 
-static __global__ void use_kernel(uint64_t *used, uint64_t blocks) { *used += blocks; }
-
 template <class T, class F> static weft_err random_draw(kernel *k, const F &f, const gpu_tensor &z) {
   philox_seed seed;
-  void *used;
+  uint64_t *used;
   if (z.count == 0) return WEFT_OK;
-  WEFT_TRY(weft__gpu->seeds(k, seed.key, seed.counter));
-  WEFT_TRY(weft__gpu->kept(k, sizeof(uint64_t), &used));
-  draw_kernel<T><<<gpu_blocks(z.count, group<T>::size), GPU_THREADS, 0, gpu_stream(k)>>>(f, seed, (uint64_t *)used,
-                                                                                         (T *)z.data, z.count);
-  use_kernel<<<1, 1, 0, gpu_stream(k)>>>((uint64_t *)used, (uint64_t)z.count * RESERVED);
-  return gpu_launched(k);
+  WEFT_TRY(philox_begin(k, &seed, &used));
+  draw_kernel<T>
+      <<<gpu_blocks(z.count, group<T>::size), GPU_THREADS, 0, gpu_stream(k)>>>(f, seed, used, (T *)z.data, z.count);
+  return philox_use(k, used, (uint64_t)z.count * RESERVED);
 }
 
 template <class F> static weft_err random_gpu(kernel *k) {

@@ -250,7 +250,7 @@ static weft_err read_box(const kernel *k, const bounds *b, int64_t i, box *out) 
 }
 
 /* Reads the boxes in pixels.  If there are none, the whole image is the only box. `boxes` has room for n + 1. */
-static weft_err read_boxes(const kernel *k, const bounds *b, box *boxes, int64_t *n) {
+static weft_err random_crop_read_boxes(const kernel *k, const bounds *b, box *boxes, int64_t *n) {
   for (int64_t i = 0; i < *n; i++) WEFT_TRY(read_box(k, b, i, &boxes[i]));
   if (*n == 0) boxes[(*n)++] = (box){0, 0, b->height, b->width};
   return WEFT_OK;
@@ -288,7 +288,7 @@ static weft_err sample_run(kernel *k, const philox *given) {
   box *boxes = weft__alloc((size_t)(n + 1) * sizeof *boxes), crop;
   if (!boxes) return WEFT_OOM;
   philox gen = given ? *given : (philox){0};
-  weft_err err = read_boxes(k, &b, boxes, &n);
+  weft_err err = random_crop_read_boxes(k, &b, boxes, &n);
   if (!err && !given) err = weft__random_take(k, (uint64_t)b.attempts, &gen);
   if (!err) {
     philox_reader r = weft__philox_reader(gen);

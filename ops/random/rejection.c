@@ -36,7 +36,7 @@ static double rejection_uniform(source *s) {
   return s->uniform[--s->uniforms];
 }
 
-static double normal(source *s) {
+static double rejection_normal(source *s) {
   if (s->normals == 0) {
     uint32_t w[4];
     next_block(s, w);
@@ -53,7 +53,7 @@ static double draw_gamma(source *s, double alpha) {
   const bool small = alpha < 1;
   const double d = alpha + (small ? 1 : 0) - 1.0 / 3, c = 1 / (3 * sqrt(d));
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    const double x = normal(s);
+    const double x = rejection_normal(s);
     double v = 1 + c * x;
     if (v <= 0) continue;
     v = v * v * v;

@@ -1,6 +1,7 @@
 /* csr_matmul.c - products of sparse matrices by compressed rows, with dense and with sparse ones; and the ops on them
  * that TensorFlow has for GPUs only. */
 #include "base/alloc.h"
+#include "ops/sparse/csr_gradient.h"
 #include "ops/sparse/csr_shape.h"
 #include <string.h>
 
@@ -24,15 +25,16 @@ void weft__csr_swap(shape *s) {
   s->dim[s->rank - 1] = rows;
 }
 
-static bool flagged(const weft_node *n, const char *a, const char *b) {
+/* Returns true if one of two attributes is true. */
+static bool csr_has_flag(const weft_node *n, const char *a, const char *b) {
   return weft__node_bool(n, a, false) || weft__node_bool(n, b, false);
 }
 
 /* Sets *out to the shape of the product of two operands, each perhaps transposed. */
 static void product_shape(const weft_node *n, shape a, shape b, shape *out) {
   *out = SHAPE_UNKNOWN;
-  if (flagged(n, "transpose_a", "adjoint_a")) weft__csr_swap(&a);
-  if (flagged(n, "transpose_b", "adjoint_b")) weft__csr_swap(&b);
+  if (csr_has_flag(n, "transpose_a", "adjoint_a")) weft__csr_swap(&a);
+  if (csr_has_flag(n, "transpose_b", "adjoint_b")) weft__csr_swap(&b);
   if (a.rank < 2 || b.rank < 2) return;
   *out = a;
   out->dim[a.rank - 1] = b.dim[b.rank - 1];
@@ -133,7 +135,7 @@ static weft_err matmul_cpu(kernel *k) {
   WEFT_TRY(operand_in(k, 0, "transpose_a", "adjoint_a", &a));
   dense_product p = {.a = a,
                      .b = k->in[1],
-                     .swap_b = flagged(k->node, "transpose_b", "adjoint_b"),
+                     .swap_b = csr_has_flag(k->node, "transpose_b", "adjoint_b"),
                      .conj_b = weft__node_bool(k->node, "adjoint_b", false),
                      .swap_y = weft__node_bool(k->node, "transpose_output", false),
                      .conj_y = weft__node_bool(k->node, "conjugate_output", false)};
@@ -144,7 +146,8 @@ static weft_err matmul_cpu(kernel *k) {
 
 /* ---- sparse times sparse ---- */
 
-/* Computes row r of matrix m into sums, and lists the columns that it has, in order, at *cols.  Returns their number. */
+/* Computes row r of matrix m into sums, and lists the columns that it has, in order, at *cols.  Returns their number.
+ */
 static int64_t product_row(const csr_matrix *a, const csr_matrix *b, int64_t m, int64_t r, double complex *sums,
                            bool *there) {
   const int32_t *row = a->row + m * (a->rows + 1) + r;
@@ -236,8 +239,8 @@ static weft_err product_infer(infer *s, shape a, shape b, shape *out) {
   if (out->rank < 0) return WEFT_OK;
   if (a.rank != b.rank)
     return weft__infer_fail(s, "Shapes must be equal rank, but are %d and %d", a.rank - 2, b.rank - 2);
-  if (flagged(s->node, "transpose_a", "adjoint_a")) weft__csr_swap(&a);
-  if (flagged(s->node, "transpose_b", "adjoint_b")) weft__csr_swap(&b);
+  if (csr_has_flag(s->node, "transpose_a", "adjoint_a")) weft__csr_swap(&a);
+  if (csr_has_flag(s->node, "transpose_b", "adjoint_b")) weft__csr_swap(&b);
   const int64_t m = a.dim[a.rank - 1], n = b.dim[b.rank - 2];
   if (m >= 0 && n >= 0 && m != n)
     return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)m, (long long)n);
@@ -266,16 +269,18 @@ static weft_err sparse_matmul_infer(infer *s) {
 OPS(csr_matmul) = {
     {"SparseMatrixMatMul(a:variant, b:T) -> (output:T) | T:type" TURNED
      " transpose_output:bool=false conjugate_output:bool=false",
-     "The product of a sparse matrix and a dense one.", .flags = OP_NO_FOLD, .infer = matmul_infer, .cpu = matmul_cpu},
+     "The product of a sparse matrix and a dense one.", .flags = OP_NO_FOLD, .infer = matmul_infer, .cpu = matmul_cpu,
+     .grad = weft__csr_matmul_grad},
     {"SparseMatrixSparseMatMul(a:variant, b:variant) -> (c:variant) | type:" NUMBER TURNED,
-     "The product of two sparse matrices.", .flags = OP_NO_FOLD, .infer = sparse_matmul_infer,
-     .cpu = sparse_matmul_cpu},
+     "The product of two sparse matrices.", .flags = OP_NO_FOLD, .infer = sparse_matmul_infer, .cpu = sparse_matmul_cpu,
+     .grad = weft__csr_sparse_matmul_grad},
     {"SparseMatrixAdd(a:variant, b:variant, alpha:T, beta:T) -> (c:variant) | T:" NUMBER,
-     "alpha times a sparse matrix plus beta times another.", .infer = weft__infer_scalar},
+     "alpha times a sparse matrix plus beta times another.", .infer = weft__infer_scalar, .grad = weft__csr_add_grad},
     {"SparseMatrixMul(a:variant, b:T) -> (output:variant) | T:type", "A sparse matrix times numbers.",
-     .infer = weft__infer_scalar},
+     .infer = weft__infer_scalar, .grad = weft__csr_mul_grad},
     {"SparseMatrixSoftmax(logits:variant) -> (softmax:variant) | type:type{float,double}",
-     "The softmax of each row over the elements that are there.", .infer = weft__infer_scalar},
+     "The softmax of each row over the elements that are there.", .infer = weft__infer_scalar,
+     .grad = weft__csr_softmax_grad},
     {"SparseMatrixSoftmaxGrad(softmax:variant, grad_softmax:variant) -> (gradient:variant) | type:type{float,double}",
      "The gradient of SparseMatrixSoftmax.", .infer = weft__infer_scalar},
     {"SparseMatrixZeros(dense_shape:int64) -> (sparse_matrix:variant) | type:" NUMBER,

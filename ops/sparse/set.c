@@ -67,7 +67,7 @@ static weft_err check_sets(kernel *k, const shape *sets) {
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "more sets than can be counted: %s", weft__shape_text(sets));
 }
 
-static weft_err read_dense(kernel *k, int in, shape *sets, items *out) {
+static weft_err set_read_dense(kernel *k, int in, shape *sets, items *out) {
   const weft_tensor *t = k->in[in];
   if (t->shape.rank < 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid rank %d.", t->shape.rank);
   *sets = t->shape;
@@ -179,8 +179,8 @@ static weft_err set_operate(kernel *k, reader_fn *first, reader_fn *second, int 
   return err;
 }
 
-static weft_err dense_dense_cpu(kernel *k) { return set_operate(k, read_dense, read_dense, 1); }
-static weft_err dense_sparse_cpu(kernel *k) { return set_operate(k, read_dense, read_sparse, 1); }
+static weft_err dense_dense_cpu(kernel *k) { return set_operate(k, set_read_dense, set_read_dense, 1); }
+static weft_err dense_sparse_cpu(kernel *k) { return set_operate(k, set_read_dense, read_sparse, 1); }
 static weft_err sparse_sparse_cpu(kernel *k) { return set_operate(k, read_sparse, read_sparse, 3); }
 
 static weft_err size_cpu(kernel *k) {

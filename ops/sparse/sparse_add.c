@@ -43,7 +43,7 @@ static weft_err sparse_add_check(kernel *k) {
   return weft__kernel_scalar(k, 6, "thresh");
 }
 
-static double size_of(const weft_tensor *t, int64_t i) {
+static double sparse_add_size_of(const weft_tensor *t, int64_t i) {
   if (t->dtype == WEFT_COMPLEX64) return (double)cabsf(((const float complex *)t->data)[i]);
   if (t->dtype == WEFT_COMPLEX128) return cabs(((const double complex *)t->data)[i]);
   return fabs(weft__tensor_double(t, i));
@@ -67,7 +67,7 @@ static int64_t sparse_add_merge(kernel *k, int64_t *places, weft_tensor *sums) {
     memcpy(places + count * depth, order <= 0 ? a + i * depth : b + j * depth, (size_t)depth * sizeof *places);
     i += order <= 0;
     j += order >= 0;
-    count += order != 0 || size_of(sums, count) >= least;
+    count += order != 0 || sparse_add_size_of(sums, count) >= least;
   }
   return count;
 }

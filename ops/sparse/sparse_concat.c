@@ -33,7 +33,7 @@ static weft_err concat_infer(infer *s) {
 }
 
 /* Computes the shape of the result and its number of entries. */
-static weft_err concat_shape(kernel *k, int64_t *dims, int64_t *axis, int64_t *total) {
+static weft_err sparse_concat_shape(kernel *k, int64_t *dims, int64_t *axis, int64_t *total) {
   const int n = k->n_in / 3;
   const int64_t depth = k->in[0]->shape.rank == 2 ? k->in[0]->shape.dim[1] : -1;
   *total = 0;
@@ -83,7 +83,7 @@ static void lay_rows(kernel *k, int64_t axis, int64_t depth, int64_t *rows, spar
 }
 
 /* Returns the value of the entry with this number. */
-static const void *value_of(kernel *k, int64_t at) {
+static const void *sparse_concat_value_of(kernel *k, int64_t at) {
   const int n = k->n_in / 3;
   int i = n;
   for (; at >= weft__tensor_count(k->in[i]); i++) at -= weft__tensor_count(k->in[i]);
@@ -92,7 +92,7 @@ static const void *value_of(kernel *k, int64_t at) {
 
 static weft_err concat_cpu(kernel *k) {
   int64_t dims[WEFT_MAX_RANK], axis, total;
-  WEFT_TRY(concat_shape(k, dims, &axis, &total));
+  WEFT_TRY(sparse_concat_shape(k, dims, &axis, &total));
   const int64_t depth = k->in[0]->shape.dim[1];
   weft_tensor *places = weft__out(k, 0, &SHAPE2(total, depth)), *values = weft__out(k, 1, &SHAPE1(total));
   weft_tensor *whole = weft__out(k, 2, &SHAPE1(depth));
@@ -106,8 +106,8 @@ static weft_err concat_cpu(kernel *k) {
   }
   for (int64_t i = 0; i < total && !err; i++) {
     memcpy(TENSOR_DATA(places, int64_t) + i * depth, entries[i].row, (size_t)depth * sizeof *rows);
-    err = weft__elements_copy(values->dtype, weft__element(values->dtype, values->data, i), value_of(k, entries[i].at),
-                              1);
+    err = weft__elements_copy(values->dtype, weft__element(values->dtype, values->data, i),
+                              sparse_concat_value_of(k, entries[i].at), 1);
   }
   weft__free(rows);
   weft__free(entries);

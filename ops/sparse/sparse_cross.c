@@ -25,8 +25,8 @@ typedef struct crossing {
   int64_t batch; /* number of examples; -1: no column yet */
   const char *separator;
   size_t separator_size;
-  bool hashed;
-  uint64_t key;
+  bool hashed, strong, keyed; /* strong: features are hashed with SipHash and salt; keyed: the hash begins with `key` */
+  uint64_t key, salt[2];
   int64_t buckets;
 } crossing;
 
@@ -113,9 +113,14 @@ static weft_err add_text(text *out, const column *c, int64_t i) {
   return WEFT_OK;
 }
 
-static uint64_t feature_hash(const column *c, int64_t i) {
-  if (c->values->dtype != WEFT_STRING) return (uint64_t)weft__tensor_int(c->values, i);
-  const str *s = TENSOR_DATA(c->values, str) + i;
+/* Returns the hash of a feature; a number is its own.  SparseCrossHashed hashes the low four bytes of the numbers in
+ * sparse columns, as TensorFlow does. */
+static uint64_t feature_hash(const crossing *x, const column *c, int64_t i) {
+  const bool is_text = c->values->dtype == WEFT_STRING;
+  int64_t number = is_text ? 0 : weft__tensor_int(c->values, i);
+  if (!is_text && (x->keyed || !c->first)) return (uint64_t)number;
+  const str low = {(char *)&number, 4}, *s = is_text ? TENSOR_DATA(c->values, str) + i : &low;
+  if (x->strong) return weft__hash_sip(s->size ? s->data : "", s->size, x->salt[0], x->salt[1]);
   return weft__hash_farm(s->size ? s->data : "", s->size);
 }
 
@@ -129,7 +134,10 @@ static weft_err put_one(const crossing *x, int64_t row, int64_t number, weft_ten
   }
   if (x->hashed) {
     uint64_t h = x->key;
-    for (int i = 0; i < x->n; i++) h = weft__hash_join(h, feature_hash(&x->columns[i], which[i]));
+    for (int i = 0; i < x->n; i++) {
+      const uint64_t feature = feature_hash(x, &x->columns[i], which[i]);
+      h = i || x->keyed ? weft__hash_join(h, feature) : feature;
+    }
     TENSOR_DATA(out, int64_t)[to] = (int64_t)(h % (uint64_t)(x->buckets > 0 ? x->buckets : INT64_MAX));
     return WEFT_OK;
   }
@@ -229,6 +237,7 @@ static weft_err collect_sparse(crossing *x) {
 static weft_err cross_cpu(kernel *k) {
   crossing x = {.k = k, .separator = "_X_", .separator_size = 3};
   x.hashed = weft__node_bool(k->node, "hashed_output", false);
+  x.keyed = true;
   x.key = (uint64_t)weft__node_int(k->node, "hash_key", 0);
   x.buckets = weft__node_int(k->node, "num_buckets", 0);
   const attr *dense = weft__node_attr(k->node, "dense_types");
@@ -248,6 +257,19 @@ static weft_err cross_v2_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_scalar(k, k->n_in - 1, "sep"));
   const str *s = TENSOR_DATA(sep, str);
   crossing x = {.k = k, .separator = s->size ? s->data : "", .separator_size = s->size};
+  return sparse_cross_run(&x, collect_sparse, put_sparse);
+}
+
+static weft_err cross_hashed_cpu(kernel *k) {
+  const int at = k->n_in - 3; /* num_buckets, strong_hash, salt */
+  WEFT_TRY(weft__kernel_scalar(k, at, "num_buckets"));
+  WEFT_TRY(weft__kernel_scalar(k, at + 1, "strong_hash"));
+  if (weft__tensor_count(k->in[at + 2]) != 2)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "salt must have two elements, but has shape %s",
+                             weft__shape_text(&k->in[at + 2]->shape));
+  crossing x = {.k = k, .hashed = true, .buckets = TENSOR_DATA(k->in[at], int64_t)[0]};
+  x.strong = TENSOR_DATA(k->in[at + 1], bool)[0];
+  for (int i = 0; i < 2; i++) x.salt[i] = (uint64_t)TENSOR_DATA(k->in[at + 2], int64_t)[i];
   return sparse_cross_run(&x, collect_sparse, put_sparse);
 }
 
@@ -284,6 +306,7 @@ static weft_err collect_ragged(crossing *x) {
 static weft_err ragged_cross_cpu(kernel *k) {
   crossing x = {.k = k, .separator = "_X_", .separator_size = 3};
   x.hashed = weft__node_bool(k->node, "hashed_output", false);
+  x.keyed = true;
   x.key = (uint64_t)weft__node_int(k->node, "hash_key", 0);
   x.buckets = weft__node_int(k->node, "num_buckets", 0);
   if (x.hashed != (weft__node_type(k->node, "out_values_type") == WEFT_INT64))
@@ -326,6 +349,17 @@ static const op_case cross_v2_cases[] = {
     {0},
 };
 
+#define SALT "; i64[2] 1 2"
+static const op_case cross_hashed_cases[] = {
+    {A "; " ABC "; i64[2] 2 2; " XYZ "; i64[] 0; bool[] false" SALT, NULL,
+     "N=1 sparse_types=[string] dense_types=[string]", 0},
+    {A "; " ABC "; i64[2] 2 2; " XYZ "; i64[] 100; bool[] true" SALT, NULL,
+     "N=1 sparse_types=[string] dense_types=[string]", 0},
+    {A "; i64[3] 1 2 3; i64[2] 2 2; i64[2,1] 7 8; i64[] 0; bool[] false" SALT, NULL,
+     "N=1 sparse_types=[int64] dense_types=[int64]", 0},
+    {0},
+};
+
 static const op_case ragged_cross_cases[] = {
     {ABC "; i64[3] 0 2 3; " XYZ, NULL,
      "Nsparse=0 input_order='RD' hashed_output=false num_buckets=0 hash_key=1 ragged_values_types=[string] "
@@ -358,6 +392,10 @@ OPS(sparse_cross) = {
      "N:int>=0 " KINDS,
      "All combinations of features, one from each column, as text.", .infer = weft__sparse_matrix_infer,
      .cpu = cross_v2_cpu, .cases = cross_v2_cases},
+    {"SparseCrossHashed" COLUMNS ", num_buckets:int64, strong_hash:bool, salt:int64) -> (output_indices:int64, "
+     "output_values:int64, output_shape:int64) | N:int>=0 " KINDS,
+     "All combinations of features, one from each column, as hashes.", .infer = weft__sparse_matrix_infer,
+     .cpu = cross_hashed_cpu, .cases = cross_hashed_cases},
     {"RaggedCross(ragged_values:@ragged_values_types, ragged_row_splits:@ragged_splits_types, "
      "sparse_indices:Nsparse*int64, sparse_values:@sparse_values_types, sparse_shape:Nsparse*int64, "
      "dense_inputs:@dense_types) -> (output_values:out_values_type, output_row_splits:out_row_splits_type) | "

@@ -188,7 +188,7 @@ static weft_err take_infer(infer *s) {
 OPS(sparse_map) = {
     {"AddSparseToTensorsMap(sparse_indices:int64, sparse_values:T, sparse_shape:int64) -> (sparse_handle:int64) | "
      "T:type" STATE,
-     "Keeps a sparse tensor under a number.", .infer = add_infer, .cpu = add_cpu, KEEPS},
+     "Keeps a sparse tensor under a number.", .infer = add_infer, .cpu = add_cpu, KEEPS, .narrow = NARROW_ALL},
     {"AddManySparseToTensorsMap(sparse_indices:int64, sparse_values:T, sparse_shape:int64) -> (sparse_handles:int64) | "
      "T:type" STATE,
      "Keeps each row of a sparse tensor under a number.", .infer = add_infer, .cpu = add_many_cpu, KEEPS},

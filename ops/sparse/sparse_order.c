@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
+#include "kernels/array/index.h"
 #include "kernels/array/strided_copy.h"
 #include "kernels/sparse/sparse.h"
 #include <string.h>
@@ -145,7 +146,7 @@ static weft_err fill_infer(infer *s) {
 
 /* Counts the entries of each row. next[r] is the position of the first entry of row r; an empty row takes one
  * position. */
-static weft_err count_rows(kernel *k, int64_t rows, int64_t *next, int64_t *total) {
+static weft_err sparse_order_count_rows(kernel *k, int64_t rows, int64_t *next, int64_t *total) {
   const weft_tensor *indices = k->in[0];
   const int64_t depth = indices->shape.dim[1];
   for (int64_t i = 0; i < indices->shape.dim[0]; i++) {
@@ -168,7 +169,9 @@ static weft_err count_rows(kernel *k, int64_t rows, int64_t *next, int64_t *tota
 static weft_err place_all(kernel *k, int64_t rows, int64_t *next, weft_tensor *places, weft_tensor *out) {
   const weft_tensor *indices = k->in[0], *values = k->in[1];
   const int64_t depth = indices->shape.dim[1];
-  int64_t *place = TENSOR_DATA(places, int64_t);
+  const size_t size = weft__dtype_size(out->dtype);
+  const bool plain = weft__dtype_is_plain(out->dtype);
+  int64_t *place = TENSOR_DATA(places, int64_t), *back = TENSOR_DATA(&k->out[3].t, int64_t);
   for (int64_t r = 0; r < rows; r++) {
     TENSOR_DATA(&k->out[2].t, bool)[r] = next[r] < 0;
     if (next[r] >= 0) continue;
@@ -179,10 +182,14 @@ static weft_err place_all(kernel *k, int64_t rows, int64_t *next, weft_tensor *p
   }
   for (int64_t i = 0; i < indices->shape.dim[0]; i++) {
     const int64_t *row = TENSOR_DATA(indices, int64_t) + i * depth, at = next[*row]++;
-    memcpy(place + at * depth, row, (size_t)depth * sizeof *place);
-    WEFT_TRY(weft__elements_copy(out->dtype, weft__element(out->dtype, out->data, at),
-                                 weft__element_const(values->dtype, values->data, i), 1));
-    TENSOR_DATA(&k->out[3].t, int64_t)[i] = at;
+    for (int64_t d = 0; d < depth; d++) place[at * depth + d] = row[d];
+    char *to = (char *)out->data + (size_t)at * size;
+    const char *from = (const char *)values->data + (size_t)i * size;
+    if (plain)
+      weft__row_copy(to, from, size);
+    else
+      WEFT_TRY(weft__elements_copy(out->dtype, to, from, 1));
+    back[i] = at;
   }
   return WEFT_OK;
 }
@@ -190,7 +197,7 @@ static weft_err place_all(kernel *k, int64_t rows, int64_t *next, weft_tensor *p
 static weft_err fill_with(kernel *k, int64_t rows, int64_t *next) {
   const int64_t n = k->in[0]->shape.dim[0], depth = k->in[0]->shape.dim[1];
   int64_t total;
-  WEFT_TRY(count_rows(k, rows, next, &total));
+  WEFT_TRY(sparse_order_count_rows(k, rows, next, &total));
   weft_tensor *places = weft__out(k, 0, &SHAPE2(total, depth)), *values = weft__out(k, 1, &SHAPE1(total));
   if (!places || !values || !weft__out(k, 2, &SHAPE1(rows)) || !weft__out(k, 3, &SHAPE1(n))) return WEFT_OOM;
   return place_all(k, rows, next, places, values);

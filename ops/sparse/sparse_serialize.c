@@ -55,7 +55,7 @@ static weft_err sparse_serialize_pack(const weft_tensor *t, str *to) {
 }
 
 /* Stores the tensor as a string or a variant in element i of the output. */
-static weft_err put_tensor(weft_tensor *out, int64_t i, const weft_tensor *t) {
+static weft_err sparse_serialize_put_tensor(weft_tensor *out, int64_t i, const weft_tensor *t) {
   if (out->dtype == WEFT_STRING) return sparse_serialize_pack(t, TENSOR_DATA(out, str) + i);
   held_tensors *v = NULL;
   WEFT_TRY(weft__held_tensors_create(&v, HELD_TENSOR, 1));
@@ -67,7 +67,7 @@ static weft_err serialize_cpu(kernel *k) {
   WEFT_TRY(weft__sparse_check(k, k->in[0], k->in[1], k->in[2]));
   weft_tensor *out = weft__out(k, 0, &SHAPE1(3));
   if (!out) return WEFT_OOM;
-  for (int i = 0; i < 3; i++) WEFT_TRY(put_tensor(out, i, k->in[i]));
+  for (int i = 0; i < 3; i++) WEFT_TRY(sparse_serialize_put_tensor(out, i, k->in[i]));
   return WEFT_OK;
 }
 
@@ -85,7 +85,7 @@ static weft_err put_part(const kernel *k, int64_t from, int64_t to, weft_tensor 
     err = weft__elements_copy(values.dtype, values.data, weft__element_const(values.dtype, k->in[1]->data, from), n);
   if (!err && depth > 1) memcpy(dims.data, TENSOR_DATA(k->in[2], int64_t) + 1, (size_t)(depth - 1) * sizeof(int64_t));
   const weft_tensor *all[] = {&at, &values, &dims};
-  for (int i = 0; i < 3 && !err; i++) err = put_tensor(out, first + i, all[i]);
+  for (int i = 0; i < 3 && !err; i++) err = sparse_serialize_put_tensor(out, first + i, all[i]);
   weft__tensor_clear(&at);
   weft__tensor_clear(&values);
   weft__tensor_clear(&dims);
@@ -140,7 +140,7 @@ static weft_err read_tensor(const kernel *k, int64_t i, int at, weft_tensor **ou
                            (long long)i, at);
 }
 
-static weft_err read_part(const kernel *k, int64_t at, sparse_part *p) {
+static weft_err sparse_serialize_read_part(const kernel *k, int64_t at, sparse_part *p) {
   for (int i = 0; i < 3; i++) WEFT_TRY(read_tensor(k, at, i, &p->t[i]));
   const weft_dtype want = weft__node_type(k->node, "dtype");
   if (p->t[0]->dtype != WEFT_INT64 || p->t[2]->dtype != WEFT_INT64)
@@ -205,7 +205,7 @@ static weft_err put_parts(kernel *k, const sparse_part *parts, int64_t n, const 
   return WEFT_OK;
 }
 
-static weft_err read_all(kernel *k, int rank) {
+static weft_err sparse_serialize_read_all(kernel *k, int rank) {
   const shape *s = &k->in[0]->shape;
   if (s->rank < 1 || (rank && s->rank != rank) || s->dim[s->rank - 1] != 3)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
@@ -220,7 +220,7 @@ static weft_err read_all(kernel *k, int rank) {
   sparse_part *parts = weft__alloc_zero((size_t)n, sizeof *parts);
   if (!parts) return WEFT_OOM;
   weft_err err = WEFT_OK;
-  for (int64_t i = 0; i < n && !err; i++) err = read_part(k, i, &parts[i]);
+  for (int64_t i = 0; i < n && !err; i++) err = sparse_serialize_read_part(k, i, &parts[i]);
   if (!err) err = put_parts(k, parts, n, &outer);
   for (int64_t i = 0; i < n; i++)
     for (int j = 0; j < 3; j++) weft_tensor_destroy(parts[i].t[j]);
@@ -228,8 +228,8 @@ static weft_err read_all(kernel *k, int rank) {
   return err;
 }
 
-static weft_err read_cpu(kernel *k) { return read_all(k, 0); }
-static weft_err read_many_cpu(kernel *k) { return read_all(k, 2); }
+static weft_err read_cpu(kernel *k) { return sparse_serialize_read_all(k, 0); }
+static weft_err read_many_cpu(kernel *k) { return sparse_serialize_read_all(k, 2); }
 
 static weft_err serialize_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 2, NULL));
@@ -268,12 +268,13 @@ static const op_case read_cases[] = {
 
 OPS(sparse_serialize) = {
     {"SerializeSparse" SPARSE "out_type:type{string,variant}=string", "A sparse tensor as three strings.",
-     .infer = serialize_infer, .cpu = serialize_cpu, .cases = serialize_cases},
+     .infer = serialize_infer, .cpu = serialize_cpu, .cases = serialize_cases, .narrow = NARROW_ALL},
     {"SerializeManySparse" SPARSE "out_type:type{string,variant}=string",
      "Each row of a sparse tensor as three strings.", .infer = many_infer, .cpu = many_cpu, .cases = many_cases},
     {"DeserializeSparse(serialized_sparse:Tserialized) " RESULT " Tserialized:type{string,variant}=string",
-     "Sparse tensors out of strings, stacked.", .infer = weft__sparse_infer, .cpu = read_cpu, .cases = read_cases},
+     "Sparse tensors out of strings, stacked.", .infer = weft__sparse_infer, .cpu = read_cpu, .cases = read_cases,
+     .narrow = NARROW_ALL},
     {"DeserializeManySparse(serialized_sparse:string) " RESULT, "A batch of sparse tensors out of strings.",
-     .infer = weft__sparse_infer, .cpu = read_many_cpu, .cases = read_cases},
+     .infer = weft__sparse_infer, .cpu = read_many_cpu, .cases = read_cases, .narrow = NARROW_ALL},
     {0},
 };

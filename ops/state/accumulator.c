@@ -5,7 +5,7 @@
 
 /* ---- creating ---- */
 
-static accumulator_spec read_spec(const weft_node *n) {
+static accumulator_spec accumulator_read_spec(const weft_node *n) {
   const attr *s = weft__node_attr(n, "shape");
   return (accumulator_spec){.dtype = weft__node_type(n, "dtype"),
                             .declared = s && s->kind == ATTR_SHAPE && !s->is_list ? *s->shape : SHAPE_UNKNOWN,
@@ -15,7 +15,7 @@ static accumulator_spec read_spec(const weft_node *n) {
 
 static weft_err make_accumulator(resource **out, void *arg) {
   const resource_maker *m = arg;
-  accumulator_spec spec = read_spec(m->node);
+  accumulator_spec spec = accumulator_read_spec(m->node);
   return weft__accumulator_create((accumulator **)out, &spec, m->name);
 }
 
@@ -23,7 +23,7 @@ static const resource_kind accumulator_resource = {ACCUMULATOR_TYPE, true, make_
 
 static weft_err accumulator_cpu(kernel *k) {
   resource *r = NULL;
-  accumulator_spec spec = read_spec(k->node);
+  accumulator_spec spec = accumulator_read_spec(k->node);
   WEFT_TRY(weft__kernel_in(k, weft__resource_output(k, &accumulator_resource, &r)));
   return weft__kernel_in(k, weft__accumulator_matches((accumulator *)r, &spec));
 }

@@ -8,7 +8,7 @@
 
 /* ---- making ---- */
 
-static weft_err read_spec(const weft_node *n, lookup_spec *spec) {
+static weft_err lookup_read_spec(const weft_node *n, lookup_spec *spec) {
   const attr *row = weft__node_attr(n, "value_shape");
   *spec = (lookup_spec){.fixed = !strstr(n->op_name, "Mutable"),
                         .key = weft__node_type(n, "key_dtype"),
@@ -43,20 +43,20 @@ static weft_err read_dense_spec(const kernel *k, lookup_spec *spec) {
   return WEFT_OK;
 }
 
-static weft_err make_table(resource **out, void *arg) {
+static weft_err lookup_make_table(resource **out, void *arg) {
   const resource_maker *m = arg;
   lookup_spec spec;
-  WEFT_TRY(read_spec(m->node, &spec));
+  WEFT_TRY(lookup_read_spec(m->node, &spec));
   return weft__lookup_create((lookup **)out, &spec);
 }
 
-static const resource_kind table_resource = {LOOKUP_TYPE, true, make_table};
+static const resource_kind table_resource = {LOOKUP_TYPE, true, lookup_make_table};
 
 static weft_err table_cpu(kernel *k) {
   resource *r = NULL;
   lookup_spec want;
   WEFT_TRY(weft__kernel_in(k, weft__resource_output(k, &table_resource, &r)));
-  WEFT_TRY(weft__kernel_in(k, read_spec(k->node, &want)));
+  WEFT_TRY(weft__kernel_in(k, lookup_read_spec(k->node, &want)));
   const lookup_spec *is = weft__lookup_spec((lookup *)r);
   if (is->key == want.key && is->value == want.value) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Conflicting key/value dtypes %s->%s with %s-%s for table %s",
@@ -109,7 +109,7 @@ static weft_err anonymous_dense_cpu(kernel *k) {
 static weft_err anonymous_cpu(kernel *k) {
   resource *r = NULL;
   weft_tensor *made = NULL;
-  WEFT_TRY(weft__kernel_in(k, make_table(&r, &(resource_maker){k->node, k->node->name})));
+  WEFT_TRY(weft__kernel_in(k, lookup_make_table(&r, &(resource_maker){k->node, k->node->name})));
   weft_err err = weft__handle_create(&made, "", k->node->name, r);
   if (!err) err = weft__out_share(k, 0, made);
   weft_tensor_destroy(made);
@@ -160,7 +160,7 @@ static weft_err find_infer(infer *s) {
   const weft_node *origin = weft__handle_origin(s->graph, s->node->in[0]);
   lookup_spec spec;
   if (!origin || strncmp(origin->op_name, "MutableHashTable", 16) != 0 || s->in[1].rank < 0) return WEFT_OK;
-  WEFT_TRY(read_spec(origin, &spec));
+  WEFT_TRY(lookup_read_spec(origin, &spec));
   if (s->node->out_type[0] != spec.value)
     return weft__infer_fail(s, "Trying to read value with wrong dtype. Expected %s got %s",
                             weft__dtype_short(spec.value), weft__dtype_short(s->node->out_type[0]));
@@ -329,18 +329,18 @@ OPS(lookup) = {
     ANONYMOUS("AnonymousMutableHashTableOfTensors", " value_shape:shape=[]",
               "A table from keys to rows that may change, known by its handle alone."),
     ASKS("LookupTableFind", ", keys:Tin, default_value:Tout", "values:Tout", PAIRS, "The values of keys.", find_infer,
-         find_cpu, .no_grad = true),
+         find_cpu, .no_grad = true, .narrow = NARROW_ALL),
     ASKS("LookupTableImport", ", keys:Tin, values:Tout", "", PAIRS, "Fills a table with these alone.", fill_infer,
-         import_cpu, .no_grad = false),
+         import_cpu, .narrow = NARROW_ALL),
     ASKS("LookupTableInsert", ", keys:Tin, values:Tout", "", PAIRS, "Adds entries to a table, or replaces them.",
-         weft__infer_none, insert_cpu, .no_grad = true),
+         weft__infer_none, insert_cpu, .no_grad = true, .narrow = NARROW_ALL),
     ASKS("InitializeTable", ", keys:Tkey, values:Tval", "", " | Tkey:type Tval:type", "Fills a table.", fill_infer,
-         initialize_cpu, .no_grad = true),
+         initialize_cpu, .no_grad = true, .narrow = NARROW_ALL),
     ASKS("LookupTableSize", "", "size:int64", "", "How many entries a table has.", weft__infer_scalar, size_cpu,
          .no_grad = true),
     ASKS("LookupTableExport", "", "keys:Tkeys, values:Tvalues", " | Tkeys:type Tvalues:type",
-         "All keys of a table, and their values.", export_infer, export_cpu, .no_grad = false),
+         "All keys of a table, and their values.", export_infer, export_cpu, .narrow = NARROW_ALL),
     {"LookupTableRemoveV2(table_handle:resource, keys:Tin) -> () | Tin:type ; stateful", "Drops entries of a table.",
-     .infer = weft__infer_none, .cpu = remove_cpu},
+     .infer = weft__infer_none, .cpu = remove_cpu, .narrow = NARROW_ALL},
     {.scenario = "tests/parity/test_tables.py"},
 };

@@ -81,7 +81,7 @@ static weft_err take_all(vocabulary *v, int64_t n, weft_tensor *keys, weft_tenso
   return WEFT_OK;
 }
 
-static weft_err check_index(const char *what, const char *lower, int64_t index, weft_dtype type) {
+static weft_err lookup_file_check_index(const char *what, const char *lower, int64_t index, weft_dtype type) {
   const bool number = type == WEFT_INT64 || type == WEFT_INT32 || type == WEFT_FLOAT || type == WEFT_DOUBLE;
   if (index == LINE_NUMBER && type != WEFT_INT64)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s index for line number requires table %s dtype of int64, got %s", what,
@@ -96,8 +96,8 @@ static weft_err lookup_file_fill(vocabulary *v, lookup *t) {
   const lookup_spec *spec = weft__lookup_spec(t);
   weft_tensor keys = {0}, values = {0};
   plain_locale plain;
-  WEFT_TRY(check_index("Key", "key", v->key_index, spec->key));
-  WEFT_TRY(check_index("Value", "value", v->value_index, spec->value));
+  WEFT_TRY(lookup_file_check_index("Key", "key", v->key_index, spec->key));
+  WEFT_TRY(lookup_file_check_index("Value", "value", v->value_index, spec->value));
   WEFT_TRY(weft__path_allowed(v->path));
   WEFT_TRY(weft__file_read(v->path, &v->bytes));
   const int64_t n = count_lines(v);

@@ -18,25 +18,25 @@ typedef struct spec_room { /* the lists of a priority queue have one more entry 
   shape shapes[MAX_COMPONENTS];
 } spec_room;
 
-static queue_kind kind_of(const weft_node *n) {
+static queue_kind queue_kind_of(const weft_node *n) {
   static const char *const prefix[] = {"FIFO", "RandomShuffle", "PaddingFIFO", "Priority"};
   for (int i = 0; i < 4; i++)
     if (!strncmp(n->op_name, prefix[i], strlen(prefix[i]))) return (queue_kind)i;
   return QUEUE_FIFO;
 }
 
-static weft_err read_spec(const weft_node *n, queue_spec *out, spec_room *room) {
+static weft_err queue_read_spec(const weft_node *n, queue_spec *out, spec_room *room) {
   const attr *types = weft__node_attr(n, "component_types"), *shapes = weft__node_attr(n, "shapes");
   int n_types = types ? types->n : 0, n_shapes = shapes ? shapes->n : 0;
   if (n_types >= MAX_COMPONENTS || n_shapes >= MAX_COMPONENTS)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%s '%s' has %d components; at most %d are supported", n->op_name, n->name,
                       n_types, MAX_COMPONENTS - 1);
-  int first = kind_of(n) == QUEUE_PRIORITY;
+  int first = queue_kind_of(n) == QUEUE_PRIORITY;
   room->types[0] = WEFT_INT64;
   room->shapes[0] = SHAPE_SCALAR;
   for (int i = 0; i < n_types; i++) room->types[first + i] = types->types[i];
   for (int i = 0; i < n_shapes; i++) room->shapes[first + i] = shapes->shapes[i];
-  *out = (queue_spec){.kind = kind_of(n),
+  *out = (queue_spec){.kind = queue_kind_of(n),
                       .n_component = n_types + first,
                       .types = room->types,
                       .n_shape = n_shapes + first,
@@ -48,12 +48,12 @@ static weft_err read_spec(const weft_node *n, queue_spec *out, spec_room *room) 
   return WEFT_OK;
 }
 
-static weft_err make_queue(resource **out, void *arg) {
+static weft_err queue_make(resource **out, void *arg) {
   const resource_maker *m = arg;
   queue_spec spec;
   spec_room *room = weft__alloc(sizeof *room);
   if (!room) return WEFT_OOM;
-  weft_err err = read_spec(m->node, &spec, room);
+  weft_err err = queue_read_spec(m->node, &spec, room);
   if (err == WEFT_OK) err = weft__queue_create((queue **)out, &spec, m->name);
   weft__free(room);
   return err;
@@ -63,13 +63,13 @@ static weft_err check_shared(const weft_node *n, const queue *q) {
   queue_spec spec;
   spec_room *room = weft__alloc(sizeof *room);
   if (!room) return WEFT_OOM;
-  weft_err err = read_spec(n, &spec, room);
+  weft_err err = queue_read_spec(n, &spec, room);
   if (err == WEFT_OK) err = weft__queue_matches(q, &spec, n->op_name);
   weft__free(room);
   return err;
 }
 
-static const resource_kind queue_resource = {QUEUE_TYPE, true, make_queue};
+static const resource_kind queue_resource = {QUEUE_TYPE, true, queue_make};
 
 static weft_err queue_cpu(kernel *k) {
   resource *q = NULL;
@@ -233,6 +233,82 @@ static weft_err is_closed_cpu(kernel *k) {
   return WEFT_OK;
 }
 
+/* ---- FakeQueue: the older handle of a queue, for a resource handle ---- */
+
+typedef struct fake_handle { /* handles that this plan has given out, which live as long as it */
+  variable *ref;
+  char *container, *name;
+  struct fake_handle *next;
+} fake_handle;
+
+typedef struct fake_handles {
+  pthread_mutex_t lock; /* guards `first` */
+  fake_handle *first;
+} fake_handles;
+
+static weft_err fake_prepare(const weft_node *n, void **state) {
+  (void)n;
+  fake_handles *f = weft__alloc_zero(1, sizeof *f);
+  if (!f) return WEFT_OOM;
+  pthread_mutex_init(&f->lock, NULL);
+  *state = f;
+  return WEFT_OK;
+}
+
+static void fake_free(fake_handle *h) {
+  weft__object_release((object *)h->ref);
+  weft__free(h->container);
+  weft__free(h->name);
+  weft__free(h);
+}
+
+static void fake_unprepare(void *state) {
+  fake_handles *f = state;
+  if (!f) return;
+  for (fake_handle *h = f->first, *next; h; h = next) next = h->next, fake_free(h);
+  pthread_mutex_destroy(&f->lock);
+  weft__free(f);
+}
+
+/* Finds or creates the handle.  The caller holds the lock. */
+static weft_err fake_find(fake_handles *f, const handle *of, variable **out) {
+  for (fake_handle *h = f->first; h; h = h->next)
+    if (!strcmp(h->container, of->container) && !strcmp(h->name, of->name)) {
+      *out = h->ref;
+      return WEFT_OK;
+    }
+  fake_handle *h = weft__alloc_zero(1, sizeof *h);
+  if (!h) return WEFT_OOM;
+  h->container = weft__strndup(of->container, strlen(of->container));
+  h->name = weft__strndup(of->name, strlen(of->name));
+  weft_err err = h->container && h->name ? weft__resource_ref_create(&h->ref, of->container, of->name) : WEFT_OOM;
+  if (err) {
+    fake_free(h);
+    return err;
+  }
+  h->next = f->first;
+  f->first = h;
+  *out = h->ref;
+  return WEFT_OK;
+}
+
+static weft_err fake_cpu(kernel *k) {
+  resource *q = NULL;
+  variable *ref = NULL;
+  fake_handles *f = k->state;
+  WEFT_TRY(weft__kernel_in(k, weft__handle_get(k->in[0], QUEUE_TYPE, &q)));
+  pthread_mutex_lock(&f->lock);
+  const weft_err err = fake_find(f, weft__handle_of(k->in[0]), &ref);
+  pthread_mutex_unlock(&f->lock);
+  if (!err) weft__out_ref(k, 0, ref);
+  return err;
+}
+
+static weft_err fake_infer(infer *s) {
+  s->out[0] = SHAPE1(2);
+  return WEFT_OK;
+}
+
 /* ---- shape rules: what the queue's node declares, where it can be seen ---- */
 
 static weft_err component_shapes(infer *s) {
@@ -240,7 +316,7 @@ static weft_err component_shapes(infer *s) {
   const attr *shapes = origin ? weft__node_attr(origin, "shapes") : NULL;
   bool is_queue = origin && strstr(origin->op_name, "Queue") && weft__node_attr(origin, "component_types");
   if (!is_queue || !shapes || !shapes->n) return WEFT_OK;
-  int first = kind_of(origin) == QUEUE_PRIORITY;
+  int first = queue_kind_of(origin) == QUEUE_PRIORITY;
   if (shapes->n + first != s->n_out) return WEFT_OK;
   s->out[0] = SHAPE_SCALAR;
   for (int i = 0; i < shapes->n; i++) s->out[i + first] = shapes->shapes[i];
@@ -317,5 +393,7 @@ OPS(queue) = {
          size_cpu, true),
     ASKS("QueueIsClosed", "", "is_closed:bool", "", STATEFUL, "Has the queue been closed?", 0, weft__infer_scalar,
          is_closed_cpu, false),
+    {"FakeQueue(resource:resource) -> (handle:&string) ; stateful", "The older handle of a queue.", .infer = fake_infer,
+     .cpu = fake_cpu, .prepare = fake_prepare, .unprepare = fake_unprepare},
     {.scenario = "tests/parity/test_queues.py tests/parity/test_old_names.py"},
 };

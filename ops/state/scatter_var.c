@@ -21,7 +21,7 @@ typedef struct places {
   int64_t *at;                 /* place numbers, 0 <= at[i] < limit */
 } places;
 
-static inline int64_t index_at(const weft_tensor *t, int64_t i) {
+static inline int64_t scatter_var_index_at(const weft_tensor *t, int64_t i) {
   return t->dtype == WEFT_INT64 ? TENSOR_DATA(t, int64_t)[i] : TENSOR_DATA(t, int32_t)[i];
 }
 
@@ -30,7 +30,7 @@ static weft_err row_places(kernel *k, const weft_tensor *indices, const shape *p
   *out = (places){weft__tensor_count(indices), weft__shape_product(params, 1, params->rank), params->dim[0], NULL};
   if (!(out->at = weft__alloc((size_t)out->count * sizeof *out->at + 1))) return WEFT_OOM;
   for (int64_t i = 0; i < out->count; i++) {
-    out->at[i] = index_at(indices, i);
+    out->at[i] = scatter_var_index_at(indices, i);
     if (out->at[i] < 0 || out->at[i] >= out->limit)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld)", (long long)i,
                                (long long)out->at[i], (long long)out->limit);
@@ -43,7 +43,7 @@ static weft_err bad_place(kernel *k, const weft_tensor *indices, int64_t i, int 
   size_t used = 0;
   for (int d = 0; d < depth && used + 24 < sizeof text; d++)
     used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", d ? ", " : "",
-                             (long long)index_at(indices, i * depth + d));
+                             (long long)scatter_var_index_at(indices, i * depth + d));
   text[used] = 0;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices[%lld] = [%s] does not index into %sshape %s",
                            (long long)i, text, k->n_out && k->n_in == 2 ? "param " : "", weft__shape_text(params));
@@ -58,7 +58,7 @@ static weft_err nd_places(kernel *k, const weft_tensor *indices, const shape *pa
   for (int64_t i = 0; i < out->count; i++) {
     int64_t at = 0;
     for (int d = 0; d < depth; d++) {
-      int64_t x = index_at(indices, i * depth + d);
+      int64_t x = scatter_var_index_at(indices, i * depth + d);
       if (x < 0 || x >= params->dim[d]) return bad_place(k, indices, i, depth, params);
       at = at * params->dim[d] + x;
     }
@@ -236,7 +236,7 @@ static void add_batch_offsets(places *p, int64_t batches, int64_t rows) {
 
 /* If `joined` is set, deferred steps of the rows are applied before the rows are read (state/deferred.h).  Then
  * batch_dims is 0. */
-static weft_err gather_rows(kernel *k, const weft_tensor *params, deferred_updates *joined) {
+static weft_err scatter_var_gather_rows(kernel *k, const weft_tensor *params, deferred_updates *joined) {
   const weft_tensor *indices = k->in[1];
   int batch = weft__int_sat(weft__node_int(k->node, "batch_dims", 0));
   if (batch < 0) batch += indices->shape.rank;
@@ -295,7 +295,7 @@ static weft_err gather_cpu(kernel *k) {
     weft__deferred_lock_rows(v, &joined);
   else
     weft__variable_lock(1, &v);
-  weft_err err = v->value.buf ? gather_rows(k, &v->value, joined) : weft__variable_fail_uninitialized(k, v);
+  weft_err err = v->value.buf ? scatter_var_gather_rows(k, &v->value, joined) : weft__variable_fail_uninitialized(k, v);
   weft__deferred_unlock_rows(v, joined);
   return err;
 }

@@ -84,10 +84,10 @@ OPS(slice_assign) = {
     {"StridedSliceAssign(ref:&T, begin:Index, end:Index, strides:Index, value:T) -> (output_ref:&T) | T:type "
      "Index:type{int32,int64} " MASKS,
      "Writes to a slice of a variable.", .infer = assign_infer, .cpu = assign_cpu, .prepare = weft__strided_prepare,
-     .unprepare = weft__free, .cases = ref_cases},
+     .unprepare = weft__free, .cases = ref_cases, .narrow = NARROW_FLOAT8},
     {"ResourceStridedSliceAssign(ref:resource, begin:Index, end:Index, strides:Index, value:T) -> () | T:type "
      "Index:type{int32,int64} " MASKS " ; stateful",
      "Writes to a slice of a variable.", .infer = assign_infer, .cpu = assign_cpu, .prepare = weft__strided_prepare,
-     .unprepare = weft__free, .cases = resource_cases},
+     .unprepare = weft__free, .cases = resource_cases, .narrow = NARROW_FLOAT8},
     {0},
 };

@@ -5,7 +5,7 @@
 #include "state/staging.h"
 #include <string.h>
 
-static staging_kind kind_of(const weft_node *n) {
+static staging_kind staging_kind_of(const weft_node *n) {
   if (!strncmp(n->op_name, "OrderedMap", 10)) return STAGING_ORDERED_MAP;
   return strncmp(n->op_name, "Map", 3) ? STAGING_FIFO : STAGING_MAP;
 }
@@ -17,8 +17,9 @@ static int tuple_size(const weft_node *n) {
 
 static weft_err make_area(resource **out, void *arg) {
   const weft_node *n = ((const resource_maker *)arg)->node;
-  const bool takes = kind_of(n) != STAGING_FIFO && (strstr(n->op_name, "Unstage") || strstr(n->op_name, "Peek"));
-  const staging_spec spec = {kind_of(n), takes ? 0 : tuple_size(n), weft__node_int(n, "capacity", 0),
+  const bool takes =
+      staging_kind_of(n) != STAGING_FIFO && (strstr(n->op_name, "Unstage") || strstr(n->op_name, "Peek"));
+  const staging_spec spec = {staging_kind_of(n), takes ? 0 : tuple_size(n), weft__node_int(n, "capacity", 0),
                              weft__node_int(n, "memory_limit", 0)};
   return weft__staging_create((staging **)out, &spec);
 }
@@ -28,7 +29,7 @@ static const resource_kind area_resource = {STAGING_TYPE, false, make_area};
 static weft_err find_area(kernel *k, staging **out) {
   WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(k, &area_resource, (resource **)out, NULL)));
   const staging_spec *spec = weft__staging_spec(*out);
-  if (spec->kind != kind_of(k->node))
+  if (spec->kind != staging_kind_of(k->node))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the staging area of that name is of another kind");
   if (spec->kind == STAGING_FIFO || strstr(k->node->op_name, "MapStage"))
     return tuple_size(k->node) ? weft__kernel_in(k, weft__staging_set_size(*out, tuple_size(k->node))) : WEFT_OK;
@@ -60,7 +61,7 @@ static void request_done(void *arg, weft_err err, const weft_tensor *got, int64_
 
 static weft_err staging_ask(kernel *k, staging *s, const staging_request *r) {
   weft__kernel_defer(k);
-  weft__staging_ask(s, r, k->step->cancel, request_done, k);
+  weft__staging_submit(s, r, k->step->cancel, request_done, k);
   return WEFT_OK;
 }
 
@@ -86,7 +87,7 @@ static weft_err peek_cpu(kernel *k) {
 }
 
 /* Checks input i: it lists positions in the tuple, one for each tensor, without repetition. */
-static weft_err check_indices(const kernel *k, int i, int n, const staging *s) {
+static weft_err staging_check_indices(const kernel *k, int i, int n, const staging *s) {
   const weft_tensor *t = k->in[i];
   const int size = weft__staging_spec(s)->n ? weft__staging_spec(s)->n : INT32_MAX;
   if (t->shape.rank != 1 || t->shape.dim[0] != n)
@@ -106,7 +107,7 @@ static weft_err check_indices(const kernel *k, int i, int n, const staging *s) {
 static weft_err ask_map(kernel *k, staging_act act, int key, int indices, int n) {
   staging *s = NULL;
   WEFT_TRY(find_area(k, &s));
-  WEFT_TRY(check_indices(k, indices, n, s));
+  WEFT_TRY(staging_check_indices(k, indices, n, s));
   staging_request r = {.act = act, .n = n, .index = k->in[indices]->data};
   if (key >= 0) {
     if (weft__tensor_count(k->in[key]) != 1)

@@ -57,8 +57,10 @@ static weft_err destroy_cpu(kernel *k) {
 
 OPS(temporary) = {
     {"TemporaryVariable() -> (ref:&dtype) | shape:shape dtype:type var_name:string='' ; stateful",
-     "A variable of this step.", OP_NO_FOLD, .infer = weft__infer_attr_shape, .cpu = temporary_cpu},
+     "A variable of this step.", OP_NO_FOLD, .infer = weft__infer_attr_shape, .cpu = temporary_cpu,
+     .narrow = NARROW_ALL},
     {"DestroyTemporaryVariable(ref:&T) -> (value:T) | T:type var_name:string",
-     "The last value of a variable of this step.", OP_NO_FOLD, .infer = weft__infer_same, .cpu = destroy_cpu},
+     "The last value of a variable of this step.", OP_NO_FOLD, .infer = weft__infer_same, .cpu = destroy_cpu,
+     .narrow = NARROW_ALL},
     {.scenario = "tests/parity/test_temporary.py"},
 };

@@ -330,7 +330,7 @@ static weft_err pack_cpu(kernel *k) {
 
 /* Checks that all elements have the same shape after the first axis, and sets *all to the shape of their
  * concatenation. */
-static weft_err concat_shape(kernel *k, const elements *e, shape *all) {
+static weft_err tensor_array_concat_shape(kernel *k, const elements *e, shape *all) {
   for (int64_t i = 0; i < e->n; i++) {
     shape here = e->t[i].shape;
     if (here.rank < 1)
@@ -377,7 +377,7 @@ static weft_err concat_cpu(kernel *k) {
   WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &n, NULL)));
   weft_err err = read_many(k, a, n, NULL, &e);
-  if (err == WEFT_OK && n) err = concat_shape(k, &e, &all);
+  if (err == WEFT_OK && n) err = tensor_array_concat_shape(k, &e, &all);
   if (err == WEFT_OK && !n) {
     err = empty_shape(k, a, "element_shape_except0", true, &all);
     if (err == WEFT_OK) {
@@ -394,8 +394,8 @@ static weft_err concat_cpu(kernel *k) {
 /* ---- many elements in ---- */
 
 /* Writes rows [from, from + rows) of a value to element i.  If rows < 0, writes one row without its first axis. */
-static weft_err write_rows(kernel *k, tensor_array *a, int64_t i, const weft_tensor *value_, int64_t from,
-                           int64_t rows) {
+static weft_err tensor_array_write_rows(kernel *k, tensor_array *a, int64_t i, const weft_tensor *value_, int64_t from,
+                                        int64_t rows) {
   weft_tensor part = {0};
   memory_space *memory = value_->buf->memory;
   shape of = value_->shape;
@@ -436,11 +436,11 @@ static weft_err scatter_cpu(kernel *k) {
     if (weft__tensor_int(index, i) >= size)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Max scatter index must be < array size (%lld vs. %lld)",
                                (long long)weft__tensor_int(index, i), (long long)size);
-  for (int64_t i = 0; i < n; i++) WEFT_TRY(write_rows(k, a, weft__tensor_int(index, i), rows, i, -1));
+  for (int64_t i = 0; i < n; i++) WEFT_TRY(tensor_array_write_rows(k, a, weft__tensor_int(index, i), rows, i, -1));
   return pass_flow(k, 0);
 }
 
-static weft_err check_count(kernel *k, tensor_array *a, int64_t n, const char *of) {
+static weft_err tensor_array_check_count(kernel *k, tensor_array *a, int64_t n, const char *of) {
   int64_t size = 0;
   bool dynamic;
   WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &size, &dynamic)));
@@ -458,8 +458,8 @@ static weft_err unpack_cpu(kernel *k) {
                              "Input value for unpack must be at least a vector but received shape: %s",
                              weft__shape_text(&k->in[1]->shape));
   WEFT_TRY(tensor_array_find(k, &a));
-  WEFT_TRY(check_count(k, a, k->in[1]->shape.dim[0], "the input"));
-  for (int64_t i = 0; i < k->in[1]->shape.dim[0]; i++) WEFT_TRY(write_rows(k, a, i, k->in[1], i, -1));
+  WEFT_TRY(tensor_array_check_count(k, a, k->in[1]->shape.dim[0], "the input"));
+  for (int64_t i = 0; i < k->in[1]->shape.dim[0]; i++) WEFT_TRY(tensor_array_write_rows(k, a, i, k->in[1], i, -1));
   return pass_flow(k, 0);
 }
 
@@ -490,10 +490,10 @@ static weft_err split_cpu(kernel *k) {
   int64_t n = weft__tensor_count(lengths), from = 0;
   WEFT_TRY(check_lengths(k, rows, lengths));
   WEFT_TRY(tensor_array_find(k, &a));
-  WEFT_TRY(check_count(k, a, n, "lengths"));
+  WEFT_TRY(tensor_array_check_count(k, a, n, "lengths"));
   for (int64_t i = 0; i < n; i++) {
     int64_t count = TENSOR_DATA(lengths, int64_t)[i];
-    WEFT_TRY(write_rows(k, a, i, rows, from, count));
+    WEFT_TRY(tensor_array_write_rows(k, a, i, rows, from, count));
     from += count;
   }
   return pass_flow(k, 0);
@@ -666,15 +666,15 @@ OPS(tensor_array) = {
      "dynamic_size:bool=false clear_after_read:bool=true identical_element_shapes:bool=false "
      "tensor_array_name:string='' ; stateful",
      "A row of tensors for this step.", .kind = KIND_ARRAY, .flags = OP_STEP_OBJECT, .infer = handle_infer,
-     .cpu = array_cpu, .no_grad = true, .anywhere = "size"},
+     .cpu = array_cpu, .no_grad = true, .anywhere = "size", .narrow = NARROW_ALL},
     {"TensorArrayV2(size:int32) -> (handle:string) | dtype:type element_shape:shape=? dynamic_size:bool=false "
      "clear_after_read:bool=true tensor_array_name:string='' ; stateful",
      "TensorArrayV3 with a string handle.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = array_cpu,
-     .no_grad = true},
+     .no_grad = true, .narrow = NARROW_ALL},
     {"TensorArray(size:int32) -> (handle:&string) | dtype:type dynamic_size:bool=false clear_after_read:bool=true "
      "tensor_array_name:string='' element_shape:shape=? ; stateful",
      "TensorArrayV3 with a reference handle.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = array_cpu,
-     .no_grad = true},
+     .no_grad = true, .narrow = NARROW_ALL},
     {"TensorArrayGradV3(handle:resource, flow_in:float) -> (grad_handle:resource, flow_out:float) | source:string ; "
      "stateful",
      "The array of gradients of an array's elements.", .kind = KIND_ARRAY_GRADIENT, .flags = OP_STEP_OBJECT,

@@ -78,7 +78,7 @@ static weft_err tensor_list_row(weft_tensor *out, const weft_tensor *t, int64_t 
                              count);
 }
 
-static weft_err check_rows(const kernel *k, int i) {
+static weft_err tensor_list_check_rows(const kernel *k, int i) {
   if (k->in[i]->shape.rank > 0) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: []");
 }
@@ -86,7 +86,7 @@ static weft_err check_rows(const kernel *k, int i) {
 static weft_err from_tensor_cpu(kernel *k) {
   shape s;
   tensor_list *l = NULL;
-  WEFT_TRY(check_rows(k, 0));
+  WEFT_TRY(tensor_list_check_rows(k, 0));
   WEFT_TRY(shape_in(k, 1, &s));
   WEFT_TRY(weft__tensor_list_create(&l, k->in[0]->dtype, &s, k->in[0]->shape.dim[0]));
   weft_err err = WEFT_OK;
@@ -102,7 +102,7 @@ static weft_err from_tensor_cpu(kernel *k) {
 /* Stores the rows of input `rows` at the indices in input `at`.  The list takes over the reference to each row. */
 static weft_err tensor_list_scatter(kernel *k, tensor_list *l, int rows, int at) {
   int64_t n = weft__tensor_count(k->in[at]);
-  weft_err err = check_rows(k, rows);
+  weft_err err = tensor_list_check_rows(k, rows);
   if (!err && k->in[rows]->shape.dim[0] != n)
     err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected len(indices) == tensor.shape[0]. Got: %lld vs %lld",
                             (long long)n, (long long)k->in[rows]->shape.dim[0]);
@@ -197,7 +197,7 @@ static weft_err push_batch_cpu(kernel *k) {
   if (h->rank != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected input_handles to be a vector, but saw shape: %s",
                              weft__shape_text(h));
-  WEFT_TRY(check_rows(k, 1));
+  WEFT_TRY(tensor_list_check_rows(k, 1));
   if (rows->dim[0] != h->dim[0])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Expected tensor.shape[0] == input_handles.size, but saw %lld vs. %lld",
@@ -255,7 +255,7 @@ static weft_err pop_cpu(kernel *k) {
   return weft__variant_output(k, 0, &l->base);
 }
 
-static weft_err check_index(const kernel *k, const tensor_list *l, int64_t i) {
+static weft_err tensor_list_check_index(const kernel *k, const tensor_list *l, int64_t i) {
   if (i >= 0 && i < l->n) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Trying to access element %lld in a list with %lld elements.",
                            (long long)i, (long long)l->n);
@@ -268,7 +268,7 @@ static weft_err get_cpu(kernel *k) {
   WEFT_TRY(list_in(k, 0, &l));
   WEFT_TRY(int_in(k, 1, "index", &i));
   WEFT_TRY(shape_in(k, 2, &s));
-  WEFT_TRY(check_index(k, l, i));
+  WEFT_TRY(tensor_list_check_index(k, l, i));
   return out_element(k, 0, l, i, &s);
 }
 
@@ -278,7 +278,7 @@ static weft_err set_cpu(kernel *k) {
   WEFT_TRY(list_in(k, 0, &from));
   WEFT_TRY(int_in(k, 1, "index", &i));
   bool grows = weft__node_bool(k->node, "resize_if_index_out_of_bounds", false) && i >= from->n;
-  if (!grows) WEFT_TRY(check_index(k, from, i));
+  if (!grows) WEFT_TRY(tensor_list_check_index(k, from, i));
   WEFT_TRY(check_shape(k, from, k->in[2]));
   WEFT_TRY(weft__tensor_list_copy(&l, from, grows ? i + 1 : from->n));
   weft__tensor_clear(&l->t[i]);
@@ -310,7 +310,7 @@ static weft_err out_rows(kernel *k, const tensor_list *l, int64_t n, const weft_
   size_t bytes = (size_t)count * weft__dtype_size(t->dtype);
   for (int64_t i = 0; i < n; i++) {
     int64_t from = which ? weft__tensor_int(which, i) : i;
-    WEFT_TRY(check_index(k, l, from));
+    WEFT_TRY(tensor_list_check_index(k, l, from));
     char *at = (char *)t->data + (size_t)i * bytes;
     if (l->t[from].buf)
       WEFT_TRY(weft__elements_copy(t->dtype, at, l->t[from].data, count));
@@ -388,7 +388,7 @@ static weft_err join_cpu(kernel *k) {
 
 /* ---- along the first dimension ---- */
 
-static weft_err concat_shape(kernel *k, const tensor_list *l, shape *out) {
+static weft_err tensor_list_concat_shape(kernel *k, const tensor_list *l, shape *out) {
   *out = SHAPE_UNKNOWN;
   int64_t rows = 0;
   for (int64_t i = 0; i < l->n; i++) {
@@ -415,7 +415,7 @@ static weft_err concat_cpu(kernel *k) {
   tensor_list *l = NULL;
   shape s;
   WEFT_TRY(list_in(k, 0, &l));
-  WEFT_TRY(concat_shape(k, l, &s));
+  WEFT_TRY(tensor_list_concat_shape(k, l, &s));
   weft_tensor *t = weft__out(k, 0, &s), *lengths = weft__out(k, 1, &SHAPE1(l->n));
   if (!t || !lengths) return weft__out_refused(&s);
   char *at = t->data;
@@ -432,7 +432,7 @@ static weft_err split_cpu(kernel *k) {
   shape s;
   const weft_tensor *all = k->in[0];
   int64_t n = weft__tensor_count(k->in[2]), sum = 0;
-  WEFT_TRY(check_rows(k, 0));
+  WEFT_TRY(tensor_list_check_rows(k, 0));
   WEFT_TRY(shape_in(k, 1, &s));
   for (int64_t i = 0; i < n; i++) {
     const int64_t length = TENSOR_DATA(k->in[2], int64_t)[i];
@@ -491,7 +491,7 @@ static weft_out shape_behind(backprop *b, weft_out x, int64_t n) {
   return n == 0 ? in[0] : weft__b_node(g, "Slice", NULL, 3, in, 0, NULL);
 }
 
-static weft_dtype type_of(const backprop *b, weft_out x) { return weft__out_type(b->graph, x); }
+static weft_dtype tensor_list_type_of(const backprop *b, weft_out x) { return weft__out_type(b->graph, x); }
 
 static weft_out length_of(backprop *b, weft_out list) { return weft__b_unary(b->graph, "TensorListLength", list); }
 
@@ -508,7 +508,7 @@ static weft_out reserve_like(backprop *b, weft_out list, weft_dtype element) {
 static weft_err from_tensor_grad(backprop *b) {
   const weft_out in[] = {b->dout[0], shape_behind(b, b->in[0], 1)};
   const shape *s = weft__out_shape(b->graph, b->in[0]);
-  const attr attrs[] = {A_TYPE("element_dtype", type_of(b, b->in[0])),
+  const attr attrs[] = {A_TYPE("element_dtype", tensor_list_type_of(b, b->in[0])),
                         A_INT("num_elements", s->rank > 0 ? s->dim[0] : -1)};
   b->din[0] = GRAD_DENSE(weft__b_node(b->graph, "TensorListStack", NULL, 2, in, 2, attrs));
   return WEFT_OK;
@@ -516,13 +516,13 @@ static weft_err from_tensor_grad(backprop *b) {
 
 static weft_err stack_grad(backprop *b) {
   const weft_out in[] = {b->dout[0], shape_behind(b, b->dout[0], 1)};
-  b->din[0] = GRAD_DENSE(list_node(b, "TensorListFromTensor", 2, in, type_of(b, b->out[0])));
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListFromTensor", 2, in, tensor_list_type_of(b, b->out[0])));
   return WEFT_OK;
 }
 
 static weft_err push_grad(backprop *b) {
   const weft_out in[] = {b->dout[0], weft__b_shape(b->graph, b->in[1])};
-  const weft_out popped = list_node(b, "TensorListPopBack", 2, in, type_of(b, b->in[1]));
+  const weft_out popped = list_node(b, "TensorListPopBack", 2, in, tensor_list_type_of(b, b->in[1]));
   b->din[0] = GRAD_DENSE(popped);
   b->din[1] = GRAD_DENSE(weft__b_slot(popped, 1));
   return WEFT_OK;
@@ -530,19 +530,19 @@ static weft_err push_grad(backprop *b) {
 
 static weft_err pop_grad(backprop *b) {
   const weft_out in[] = {weft__backprop_dout(b, 0), weft__backprop_dout(b, 1)};
-  b->din[0] = GRAD_DENSE(list_node(b, "TensorListPushBack", 2, in, type_of(b, b->out[1])));
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListPushBack", 2, in, tensor_list_type_of(b, b->out[1])));
   return WEFT_OK;
 }
 
 static weft_err get_grad(backprop *b) {
-  const weft_dtype element = type_of(b, b->out[0]);
+  const weft_dtype element = tensor_list_type_of(b, b->out[0]);
   const weft_out in[] = {reserve_like(b, b->in[0], element), b->in[1], b->dout[0]};
   b->din[0] = GRAD_DENSE(list_node(b, "TensorListSetItem", 3, in, element));
   return WEFT_OK;
 }
 
 static weft_err set_grad(backprop *b) {
-  const weft_dtype element = type_of(b, b->in[2]);
+  const weft_dtype element = tensor_list_type_of(b, b->in[2]);
   const weft_out set[] = {b->dout[0], b->in[1], weft__b_zeros_like(b->graph, b->in[2])};
   const weft_out get[] = {b->dout[0], b->in[1], weft__b_shape(b->graph, b->in[2])};
   weft_out rest = list_node(b, "TensorListSetItem", 3, set, element);
@@ -556,7 +556,7 @@ static weft_err set_grad(backprop *b) {
 /* Like TF, this sets the gradients and does not add them: if an element was gathered twice, its last gradient
  * counts. */
 static weft_err gather_grad(backprop *b) {
-  const weft_dtype element = type_of(b, b->out[0]);
+  const weft_dtype element = tensor_list_type_of(b, b->out[0]);
   const weft_out in[] = {reserve_like(b, b->in[0], element), b->dout[0], b->in[1]};
   b->din[0] = GRAD_DENSE(list_node(b, "TensorListScatterIntoExistingList", 3, in, element));
   return WEFT_OK;
@@ -564,7 +564,7 @@ static weft_err gather_grad(backprop *b) {
 
 static grad_value tensor_list_gathered(backprop *b, weft_out rows, weft_out indices) {
   const weft_out in[] = {b->dout[0], indices, shape_behind(b, rows, 1)};
-  return GRAD_DENSE(list_node(b, "TensorListGather", 3, in, type_of(b, rows)));
+  return GRAD_DENSE(list_node(b, "TensorListGather", 3, in, tensor_list_type_of(b, rows)));
 }
 
 static weft_err scatter_grad(backprop *b) {
@@ -574,7 +574,7 @@ static weft_err scatter_grad(backprop *b) {
 
 static weft_err scatter_into_grad(backprop *b) {
   const weft_out in[] = {b->dout[0], weft__b_zeros_like(b->graph, b->in[1]), b->in[2]};
-  b->din[0] = GRAD_DENSE(list_node(b, "TensorListScatterIntoExistingList", 3, in, type_of(b, b->in[1])));
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListScatterIntoExistingList", 3, in, tensor_list_type_of(b, b->in[1])));
   b->din[1] = tensor_list_gathered(b, b->in[1], b->in[2]);
   return WEFT_OK;
 }
@@ -582,7 +582,7 @@ static weft_err scatter_into_grad(backprop *b) {
 static weft_err concat_grad(backprop *b) {
   if (b->dout[0].node < 0) return WEFT_OK;
   const weft_out in[] = {b->dout[0], element_shape_of(b, b->in[0]), b->out[1]};
-  b->din[0] = GRAD_DENSE(list_node(b, "TensorListSplit", 3, in, type_of(b, b->out[0])));
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListSplit", 3, in, tensor_list_type_of(b, b->out[0])));
   return WEFT_OK;
 }
 
@@ -590,7 +590,7 @@ static weft_err split_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out dims[] = {weft__b_ints(g, (int64_t[]){-1}, 1), shape_behind(b, b->in[0], 1)};
   const weft_out in[] = {b->dout[0], weft__b_concat(g, 2, dims, weft__b_scalar(g, WEFT_INT32, 0)), b->in[2]};
-  b->din[0] = GRAD_DENSE(list_node(b, "TensorListConcatV2", 3, in, type_of(b, b->in[0])));
+  b->din[0] = GRAD_DENSE(list_node(b, "TensorListConcatV2", 3, in, tensor_list_type_of(b, b->in[0])));
   return WEFT_OK;
 }
 
@@ -605,9 +605,9 @@ static weft_err resize_grad(backprop *b) {
 
 OPS(tensor_list) = {
     LIST("EmptyTensorList(element_shape:shape_type, max_num_elements:int32) -> (handle:variant)" TYPES,
-         "A list without elements.", weft__infer_scalar, empty_cpu, .grad = NULL),
+         "A list without elements.", weft__infer_scalar, empty_cpu, .narrow = NARROW_ALL),
     LIST("TensorListReserve(element_shape:shape_type, num_elements:int32) -> (handle:variant)" TYPES,
-         "A list whose elements have no values yet.", weft__infer_scalar, reserve_cpu, .grad = NULL),
+         "A list whose elements have no values yet.", weft__infer_scalar, reserve_cpu, .narrow = NARROW_ALL),
     LIST("TensorListFromTensor(tensor:element_dtype, element_shape:shape_type) -> (output_handle:variant)" TYPES,
          "The rows of a tensor.", weft__infer_scalar, from_tensor_cpu, .grad = from_tensor_grad),
     LIST("TensorListScatter(tensor:element_dtype, indices:int32, element_shape:shape_type) -> "
@@ -623,7 +623,7 @@ OPS(tensor_list) = {
          .grad = scatter_into_grad),
     LIST("TensorListPushBack(input_handle:variant, tensor:element_dtype) -> (output_handle:variant) | "
          "element_dtype:type",
-         "A list with one more element.", weft__infer_scalar, push_cpu, .grad = push_grad),
+         "A list with one more element.", weft__infer_scalar, push_cpu, .grad = push_grad, .narrow = NARROW_ALL),
     LIST("TensorListPushBackBatch(input_handles:variant, tensor:element_dtype) -> (output_handles:variant) | "
          "element_dtype:type",
          "Lists with one more element each, a row of the tensor.", push_batch_infer, push_batch_cpu, .no_grad = true),
@@ -636,7 +636,7 @@ OPS(tensor_list) = {
          "An element.", value_infer, get_cpu, .grad = get_grad),
     LIST("TensorListSetItem(input_handle:variant, index:int32, item:element_dtype) -> (output_handle:variant) | "
          "element_dtype:type resize_if_index_out_of_bounds:bool=false",
-         "A list with one element replaced.", weft__infer_scalar, set_cpu, .grad = set_grad),
+         "A list with one element replaced.", weft__infer_scalar, set_cpu, .grad = set_grad, .narrow = NARROW_ALL),
     LIST("TensorListStack(input_handle:variant, element_shape:int32) -> (tensor:element_dtype) | element_dtype:type "
          "num_elements:int=-1",
          "The elements as rows of a tensor.", rows_infer, stack_cpu, .grad = stack_grad),
@@ -653,7 +653,7 @@ OPS(tensor_list) = {
          "(output_handle:variant)" TYPES,
          "A tensor cut along its first dimension.", weft__infer_scalar, split_cpu, .grad = split_grad),
     LIST("TensorListConcatLists(input_a:variant, input_b:variant) -> (output:variant) | element_dtype:type",
-         "Two lists as one.", weft__infer_scalar, join_cpu, .no_grad = true),
+         "Two lists as one.", weft__infer_scalar, join_cpu, .no_grad = true, .narrow = NARROW_ALL),
     LIST("TensorListLength(input_handle:variant) -> (length:int32)", "How many elements.", weft__infer_scalar,
          length_cpu, .no_grad = true),
     LIST("TensorListResize(input_handle:variant, size:int32) -> (output_handle:variant)", "A list of another length.",

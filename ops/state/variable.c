@@ -33,7 +33,7 @@ static weft_err make_variable(resource **out, void *arg) {
 static const resource_kind variable_kind = {VARIABLE_TYPE, false, make_variable};
 
 /* Another node with the same shared name may have created the variable with another type. */
-static weft_err check_type(kernel *k, const variable *v) {
+static weft_err variable_check_type(kernel *k, const variable *v) {
   weft_dtype want = weft__node_type(k->node, "dtype");
   if (v->dtype == want) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INTERNAL, "Output 0 of type %s_ref does not match declared output type %s_ref",
@@ -43,7 +43,7 @@ static weft_err check_type(kernel *k, const variable *v) {
 static weft_err variable_cpu(kernel *k) {
   resource *r = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(k, &variable_kind, &r, NULL)));
-  WEFT_TRY(check_type(k, (variable *)r));
+  WEFT_TRY(variable_check_type(k, (variable *)r));
   weft__out_ref(k, 0, (variable *)r);
   return WEFT_OK;
 }
@@ -52,7 +52,7 @@ static weft_err handle_cpu(kernel *k) {
   resource *r = NULL;
   const weft_tensor *h = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(k, &variable_kind, &r, &h)));
-  WEFT_TRY(check_type(k, (variable *)r));
+  WEFT_TRY(variable_check_type(k, (variable *)r));
   return weft__out_share(k, 0, h);
 }
 
@@ -382,24 +382,25 @@ static const fusion subtracts = {ROLE_SUBTRACT, .updates = &weft__update_sub}, s
 OPS(variable) = {
     {"VariableV2() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
      "A tensor that outlives steps, by reference.", .kind = KIND_VARIABLE, .infer = variable_infer, .cpu = variable_cpu,
-     .flags = OP_ONCE, IS_RESOURCE, .anywhere = ""},
+     .flags = OP_ONCE, IS_RESOURCE, .anywhere = "", .narrow = NARROW_ALL},
     {"Variable() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
      "VariableV2 in the graphs of TF 0.x, where the shape [] means unknown.", .kind = KIND_VARIABLE,
-     .infer = variable_infer, .cpu = variable_cpu, .flags = OP_ONCE, IS_RESOURCE, .anywhere = ""},
+     .infer = variable_infer, .cpu = variable_cpu, .flags = OP_ONCE, IS_RESOURCE, .anywhere = "", .narrow = NARROW_ALL},
     {"VarHandleOp() -> (resource:resource) | container:string='' shared_name:string='' debug_name:string='' dtype:type "
      "shape:shape allowed_devices:list(string)=[] ; stateful",
      "A handle of a variable.", .kind = KIND_HANDLE, .infer = weft__infer_scalar, .cpu = handle_cpu, .flags = OP_ONCE,
-     IS_RESOURCE, .anywhere = ""},
+     IS_RESOURCE, .anywhere = "", .narrow = NARROW_ALL},
     {"IsVariableInitialized(ref:&dtype) -> (is_initialized:bool) | dtype:type ; uninit",
      "Has the variable got a value yet?", .infer = weft__infer_scalar, .cpu = initialized_cpu,
-     .cases = initialized_cases, .anywhere = "is_initialized"},
+     .cases = initialized_cases, .anywhere = "is_initialized", .narrow = NARROW_ALL},
     {"VarIsInitializedOp(resource:resource) -> (is_initialized:bool) ; stateful", "Has the variable got a value yet?",
      .infer = weft__infer_scalar, .cpu = initialized_cpu, .no_grad = true, .cases = initialized_cases,
      .anywhere = "is_initialized"},
     {"DisableCopyOnRead(resource:resource) -> () ; stateful", "Lets reads of the variable share its value.",
      .infer = weft__infer_none, .cpu = shared_read_cpu, .cases = shared_read_cases},
     {"ReadVariableOp(resource:resource) -> (value:dtype) | dtype:type ; stateful", "The variable's value now.",
-     .kind = KIND_READ, .infer = read_infer, .cpu = read_cpu, .grad = read_grad, .cases = read_cases, .anywhere = ""},
+     .kind = KIND_READ, .infer = read_infer, .cpu = read_cpu, .grad = read_grad, .cases = read_cases, .anywhere = "",
+     .narrow = NARROW_ALL},
     {"VariableShape(input:resource) -> (output:out_type) | out_type:type{int32,int64}=int32 ; stateful",
      "The shape of the variable's value.", .infer = shape_infer, .cpu = shape_cpu, .no_grad = true,
      .cases = shape_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output"},
@@ -408,7 +409,7 @@ OPS(variable) = {
      .no_grad = true, .cases = assign_cases, .anywhere = ""},
     {"AssignVariableOp(resource:resource, value:dtype) -> () | dtype:type validate_shape:bool=false ; stateful",
      "Gives the variable a value.", .flags = OP_UPDATES, .infer = resource_assign_infer, .cpu = resource_assign_cpu,
-     .fusion = &assigns, .cases = resource_assign_cases, .anywhere = ""},
+     .fusion = &assigns, .cases = resource_assign_cases, .anywhere = "", .narrow = NARROW_ALL},
     {"AssignAdd(ref:&T, value:T) -> (output_ref:&T) | T:type{number} use_locking:bool=false", "Adds to the variable.",
      .flags = OP_UPDATES, .infer = update_infer, .cpu = add_cpu, .no_grad = true, .fusion = &adds,
      .cases = update_cases},

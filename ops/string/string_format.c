@@ -22,7 +22,7 @@ static weft_err format_infer(infer *s) {
 }
 
 /* Writes one element in the format of Assert and Print, with strings in quotes. */
-static void put_element(text *out, const weft_tensor *x, int64_t i) {
+static void string_format_put_element(text *out, const weft_tensor *x, int64_t i) {
   weft_tensor one = {
       .dtype = x->dtype, .shape = SHAPE_SCALAR, .buf = x->buf, .data = weft__element(x->dtype, x->data, i)};
   text t = {0};
@@ -58,7 +58,7 @@ static void put_axis(text *out, const weft_tensor *x, int d, int64_t first, int6
       weft__text_puts(out, "...");
       i = n - ends - 1;
     } else if (d == s->rank - 1) {
-      put_element(out, x, first + i);
+      string_format_put_element(out, x, first + i);
     } else {
       put_axis(out, x, d + 1, first + i * inner, ends);
     }
@@ -66,9 +66,9 @@ static void put_axis(text *out, const weft_tensor *x, int d, int64_t first, int6
   weft__text_puts(out, "]");
 }
 
-static void put_tensor(text *out, const weft_tensor *x, int64_t ends) {
+static void string_format_put_tensor(text *out, const weft_tensor *x, int64_t ends) {
   if (x->shape.rank == 0)
-    put_element(out, x, 0);
+    string_format_put_element(out, x, 0);
   else
     put_axis(out, x, 0, 0, ends);
 }
@@ -80,7 +80,7 @@ static weft_err format_cpu(kernel *k) {
   text t = {0};
   for (int i = 0; i < k->n_in && (hit = strstr(at, mark.data)); i++) {
     weft__text_add(&t, at, (size_t)(hit - at));
-    put_tensor(&t, k->in[i], ends);
+    string_format_put_tensor(&t, k->in[i], ends);
     at = hit + mark.size;
   }
   weft__text_puts(&t, at);

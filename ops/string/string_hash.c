@@ -149,7 +149,7 @@ OPS(string_hash) = {
      "A bucket for each string that cannot be foretold without the key.", .infer = weft__infer_same, .cpu = sip_cpu,
      .no_grad = true, .cases = keyed_cases},
     {"Fingerprint(data:T, method:string) -> (fingerprint:uint8) | T:type", "A hash of each row, as eight bytes.",
-     .infer = fingerprint_infer, .cpu = fingerprint_cpu, .cases = fingerprint_cases},
+     .infer = fingerprint_infer, .cpu = fingerprint_cpu, .cases = fingerprint_cases, .narrow = NARROW_ALL},
     {"SdcaFprint(input:string) -> (output:int64)", "A hash of each string, as two numbers.", .infer = sdca_fprint_infer,
      .cpu = sdca_fprint_cpu, .no_grad = true, .cases = sdca_fprint_cases},
     {0},

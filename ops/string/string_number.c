@@ -14,7 +14,7 @@
 
 /* ---- StringToNumber ---- */
 
-static weft_err read_all(kernel *k, weft_tensor *y) {
+static weft_err string_number_read_all(kernel *k, weft_tensor *y) {
   text room = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(y) && err == WEFT_OK; i++) {
@@ -33,7 +33,7 @@ static weft_err number_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   weft__locale_begin(&l);
-  weft_err err = read_all(k, y);
+  weft_err err = string_number_read_all(k, y);
   weft__locale_end(&l);
   return err;
 }
@@ -77,7 +77,7 @@ static weft_err read_format(kernel *k, weft_dtype type, number_format *f) {
   return WEFT_OK;
 }
 
-static void put_float(text *t, const number_format *f, double v) {
+static void string_number_put_float(text *t, const number_format *f, double v) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   if (f->precision < 0)
@@ -94,7 +94,7 @@ static void put_int(text *t, const number_format *f, int64_t v, bool is_unsigned
 #pragma GCC diagnostic pop
 }
 
-static void put_string(text *t, const number_format *f, const str *s) {
+static void string_number_put(text *t, const number_format *f, const str *s) {
   size_t pad = (size_t)f->width > s->size ? (size_t)f->width - s->size : 0;
   bool left = f->flag[0] == '-';
   for (size_t i = 0; i < pad && !left; i++) weft__text_puts(t, " ");
@@ -105,24 +105,24 @@ static void put_string(text *t, const number_format *f, const str *s) {
 static void put_complex(text *t, const number_format *f, const weft_tensor *x, int64_t i) {
   bool narrow = x->dtype == WEFT_COMPLEX64;
   weft__text_puts(t, "(");
-  put_float(t, f, narrow ? TENSOR_DATA(x, float)[2 * i] : TENSOR_DATA(x, double)[2 * i]);
+  string_number_put_float(t, f, narrow ? TENSOR_DATA(x, float)[2 * i] : TENSOR_DATA(x, double)[2 * i]);
   weft__text_puts(t, ",");
-  put_float(t, f, narrow ? TENSOR_DATA(x, float)[2 * i + 1] : TENSOR_DATA(x, double)[2 * i + 1]);
+  string_number_put_float(t, f, narrow ? TENSOR_DATA(x, float)[2 * i + 1] : TENSOR_DATA(x, double)[2 * i + 1]);
   weft__text_puts(t, ")");
 }
 
-static void put_element(text *t, const number_format *f, const weft_tensor *x, int64_t i) {
+static void string_number_put_element(text *t, const number_format *f, const weft_tensor *x, int64_t i) {
   switch (weft__dtype_class(x->dtype)) {
-  case CLASS_FLOAT: put_float(t, f, weft__tensor_double(x, i)); break;
+  case CLASS_FLOAT: string_number_put_float(t, f, weft__tensor_double(x, i)); break;
   case CLASS_COMPLEX: put_complex(t, f, x, i); break;
   case CLASS_BOOL: weft__text_puts(t, TENSOR_DATA(x, bool)[i] ? "true" : "false"); break;
-  case CLASS_STRING: put_string(t, f, TENSOR_DATA(x, str) + i); break;
+  case CLASS_STRING: string_number_put(t, f, TENSOR_DATA(x, str) + i); break;
   case CLASS_UINT: put_int(t, f, weft__tensor_int(x, i), true); break;
   default: put_int(t, f, weft__tensor_int(x, i), false); break;
   }
 }
 
-static weft_err write_all(kernel *k, const number_format *f) {
+static weft_err string_number_write_all(kernel *k, const number_format *f) {
   const weft_tensor *x = k->in[0];
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
@@ -130,7 +130,7 @@ static weft_err write_all(kernel *k, const number_format *f) {
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
     t.size = 0;
-    put_element(&t, f, x, i);
+    string_number_put_element(&t, f, x, i);
     err = t.failed ? WEFT_OOM : weft__str_set(TENSOR_DATA(y, str) + i, weft__text_get(&t), t.size);
   }
   weft__text_finish(&t);
@@ -143,7 +143,7 @@ static weft_err string_cpu(kernel *k) {
   if (weft__dtype_class(k->in[0]->dtype) == CLASS_OBJECT) return weft__kernel_no_type(k, k->in[0]->dtype);
   WEFT_TRY(read_format(k, k->in[0]->dtype, &f));
   weft__locale_begin(&l);
-  weft_err err = write_all(k, &f);
+  weft_err err = string_number_write_all(k, &f);
   weft__locale_end(&l);
   return err;
 }

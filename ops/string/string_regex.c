@@ -41,7 +41,7 @@ static weft_err scalar_input(kernel *k, int i, const char *name, const str **out
 
 /* ---- full matches ---- */
 
-static weft_err match_all(kernel *k, const regex *r) {
+static weft_err match_all(kernel *k, regex *r) {
   const weft_tensor *x = k->in[0];
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
@@ -75,7 +75,7 @@ static weft_err match_cpu(kernel *k) {
 
 /* ---- replacing ---- */
 
-static weft_err replace_in(kernel *k, const regex *r, const char *rewrite, size_t size) {
+static weft_err replace_in(kernel *k, regex *r, const char *rewrite, size_t size) {
   const weft_tensor *x = k->in[0];
   bool all = weft__node_bool(k->node, "replace_global", true);
   weft_tensor *y = weft__out(k, 0, &x->shape);

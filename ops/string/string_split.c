@@ -71,19 +71,19 @@ static void cut_at_any(kernel *k, pieces *p, const str *s) {
 
 /* ---- StringSplitV2: splits at the whole separator, or at runs of white space, at most `most` times ---- */
 
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static bool string_split_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static void cut_at_space(pieces *p, const str *s, int64_t most) {
   size_t i = 0;
   for (int64_t cuts = 0;; cuts++) {
-    while (i < s->size && is_space(s->data[i])) i++;
+    while (i < s->size && string_split_is_space(s->data[i])) i++;
     if (i == s->size) { /* after the last split TensorFlow adds the rest, even if it is empty */
       if (most > 0 && cuts == most) add_piece(p, s->data, 0);
       return;
     }
     size_t from = i;
     if (most >= 0 && cuts == most) i = s->size;
-    while (i < s->size && !is_space(s->data[i])) i++;
+    while (i < s->size && !string_split_is_space(s->data[i])) i++;
     add_piece(p, s->data + from, i - from);
   }
 }

@@ -159,7 +159,7 @@ static weft_err upper_cpu(kernel *k) { return turn_case(k, true); }
 
 /* ---- StringStrip ---- */
 
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static bool strings_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static weft_err strip_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
@@ -168,8 +168,8 @@ static weft_err strip_cpu(kernel *k) {
   for (int64_t i = 0; i < weft__tensor_count(x); i++) {
     const str *s = TENSOR_DATA(x, str) + i;
     size_t from = 0, to = s->size;
-    while (from < to && is_space(s->data[from])) from++;
-    while (to > from && is_space(s->data[to - 1])) to--;
+    while (from < to && strings_is_space(s->data[from])) from++;
+    while (to > from && strings_is_space(s->data[to - 1])) to--;
     WEFT_TRY(weft__str_set(TENSOR_DATA(y, str) + i, s->size ? s->data + from : "", to - from));
   }
   return WEFT_OK;

@@ -33,7 +33,7 @@ static weft_err scalar_cpu(kernel *k) {
 
 /* ---- TensorSummary ---- */
 
-static weft_err put_tensor(text *t, int field, const weft_tensor *x) {
+static weft_err summary_put_tensor(text *t, int field, const weft_tensor *x) {
   arena a = {0};
   Tensorflow__TensorProto proto = TENSORFLOW__TENSOR_PROTO__INIT;
   weft_err err = weft__tensor_to_proto(&proto, x, &a);
@@ -53,7 +53,7 @@ static weft_err put_tensor(text *t, int field, const weft_tensor *x) {
 
 /* Writes the Value built so far, with x and the metadata (NULL: none), into a Summary. */
 static weft_err finish_tensor(text *summary, text *one, const weft_tensor *x, const str *metadata) {
-  const weft_err err = put_tensor(one, 8, x);
+  const weft_err err = summary_put_tensor(one, 8, x);
   if (metadata) weft__put_bytes(one, 9, metadata->data, metadata->size);
   weft__put_message(summary, 1, one);
   weft__text_finish(one);

@@ -3,6 +3,7 @@
  * It uses TensorFlow's buckets: the limits grow by a factor of 1.1 from 1e-12 to 1e20, on both sides of zero, and
  * the largest double is the last limit.  A value belongs to the first bucket whose limit is above it.  Of
  * consecutive empty buckets, only the last is written. */
+#include "ops/summary/histogram.h"
 #include "graph/op.h"
 #include "ops/summary/summary.h"
 #include <float.h>
@@ -10,10 +11,10 @@
 
 enum { STEPS = 774, BUCKETS = 2 * STEPS + 3 };
 
-typedef struct histogram {
+struct histogram {
   double limit[BUCKETS], count[BUCKETS];
   double min, max, n, sum, squares;
-} histogram;
+};
 
 static void histogram_init(histogram *h) {
   memset(h, 0, sizeof *h);
@@ -28,7 +29,13 @@ static void histogram_init(histogram *h) {
   h->max = -DBL_MAX;
 }
 
-static void histogram_add(histogram *h, double v) {
+histogram *weft__histogram_create(void) {
+  histogram *h = weft__alloc(sizeof *h);
+  if (h) histogram_init(h);
+  return h;
+}
+
+void weft__histogram_add(histogram *h, double v) {
   int low = 0, high = BUCKETS - 1; /* finds the first limit above v; the last bucket takes the rest */
   while (low < high) {
     const int middle = (low + high) / 2;
@@ -75,9 +82,19 @@ static weft_err summary_histogram_fill(const kernel *k, histogram *h, const weft
         values->dtype == WEFT_FLOAT ? (double)TENSOR_DATA(values, const float)[i] : weft__tensor_double(values, i);
     if (isnan(v)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Nan in summary histogram for: %s", name);
     if (isinf(v)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Infinity in Histogram for: %s", name);
-    histogram_add(h, v);
+    weft__histogram_add(h, v);
   }
   return WEFT_OK;
+}
+
+void weft__histogram_put(const histogram *h, text *summary, const char *tag, size_t size) {
+  text spread = {0}, one = {0};
+  put_histogram(&spread, h);
+  weft__put_bytes(&one, 1, tag, size);
+  weft__put_message(&one, 5, &spread);
+  weft__put_message(summary, 1, &one);
+  weft__text_finish(&spread);
+  weft__text_finish(&one);
 }
 
 weft_err weft__summary_put_histogram(const kernel *k, text *summary, const str *tag, const weft_tensor *x,
@@ -85,13 +102,7 @@ weft_err weft__summary_put_histogram(const kernel *k, text *summary, const str *
   histogram h;
   histogram_init(&h);
   WEFT_TRY(summary_histogram_fill(k, &h, x, name));
-  text spread = {0}, one = {0};
-  put_histogram(&spread, &h);
-  weft__put_bytes(&one, 1, tag->data, tag->size);
-  weft__put_message(&one, 5, &spread);
-  weft__put_message(summary, 1, &one);
-  weft__text_finish(&spread);
-  weft__text_finish(&one);
+  weft__histogram_put(&h, summary, tag->data, tag->size);
   return WEFT_OK;
 }
 

@@ -203,7 +203,7 @@ OPS(summary_writer) = {
      "Writes sounds, at most max_outputs of them.", .infer = weft__infer_none, .cpu = write_audio_cpu},
     {"WriteSummary(writer:resource, step:int64, tensor:T, tag:string, summary_metadata:string) -> () | T:type ; "
      "stateful",
-     "Writes a tensor with metadata.", .infer = weft__infer_none, .cpu = write_tensor_cpu},
+     "Writes a tensor with metadata.", .infer = weft__infer_none, .cpu = write_tensor_cpu, .narrow = NARROW_ALL},
     {"WriteRawProtoSummary(writer:resource, step:int64, tensor:string) -> () ; stateful",
      "Writes serialized Summary messages as one event.", .infer = weft__infer_none, .cpu = write_raw_cpu},
     {"WriteGraphSummary(writer:resource, step:int64, tensor:string) -> () ; stateful", "Writes a GraphDef.",

@@ -59,8 +59,8 @@ static PyObject *server_set_failed(PyObject *self, PyObject *capsule) {
   Py_RETURN_NONE;
 }
 
-/* server_seat(server) -> (target, job, task, ClusterDef bytes) */
-static PyObject *server_seat(PyObject *self, PyObject *capsule) {
+/* server_task(server) -> (target, job, task, ClusterDef bytes) */
+static PyObject *server_task(PyObject *self, PyObject *capsule) {
   weft_server *s;
   void *data;
   size_t size;
@@ -136,7 +136,7 @@ PyMethodDef ext_cluster_functions[] = {
     {"server_start", server_start, METH_O, "Listens, unless it does."},
     {"server_join", server_join, METH_O, "Waits until the job is over."},
     {"server_set_failed", server_set_failed, METH_O, "The program ends with an error."},
-    {"server_seat", server_seat, METH_O, "(target, job, task, ClusterDef bytes)"},
+    {"server_task", server_task, METH_O, "(target, job, task, ClusterDef bytes)"},
     {"role", cluster_role, METH_O, "role(arguments) -> (ClusterDef bytes or None, job, task)"},
     {"devices", session_devices, METH_VARARGS, "devices(session)"},
     {"session_reset", session_reset, METH_VARARGS, "session_reset(target, container)"},

@@ -61,7 +61,7 @@ void ext_watch_signals(void);
 /* After a call that may have been canceled by an interrupt of which the program has heard already (it caught
  * KeyboardInterrupt and goes on): forgets it, and says that the call should be made again. */
 bool ext_try_again(weft_err err);
-/* What a wait that was canceled raises: KeyboardInterrupt when that is why, else the error. */
+/* Raises the error of a wait that was canceled: KeyboardInterrupt if Ctrl-C canceled it, else the library's error. */
 PyObject *ext_raise_wait(weft_err err);
 
 /* Replaces what a variable holds; the value is taken over. */
@@ -74,13 +74,14 @@ static inline void ext_set(PyObject **place, PyObject *value) {
 /* ---- values (value.c) ---- */
 int ext_value_ready(PyObject *module);
 PyObject *ext_use_numpy(PyObject *self, PyObject *args);
-/* A numpy array (rank 0: a numpy scalar, or bytes).  Takes the tensor over. */
+PyObject *ext_check_strings(PyObject *self, PyObject *list); /* raises TypeError unless all are bytes or str */
+/* Returns a numpy array (rank 0: a numpy scalar, or bytes), which owns the tensor. */
 PyObject *ext_to_numpy(weft_tensor *t);
 /* As above from a borrowed tensor. */
 PyObject *ext_to_numpy_copy(const weft_tensor *t);
-/* From (dtype, shape, buffer or list of bytes): a new tensor that copies. */
+/* Creates a tensor from (dtype, shape, buffer or list of bytes), which is copied. */
 int ext_from_python(weft_tensor **out, PyObject *triple);
-/* The same for a feed: numbers are borrowed from the buffer, which must be released after the run. */
+/* As the function before, for a feed: numbers are borrowed from the buffer, which must be released after the run. */
 int ext_borrow(weft_tensor **out, PyObject *triple, Py_buffer *view);
 
 /* ---- outputs (graph.c) ---- */
@@ -93,22 +94,23 @@ Py_ssize_t ext_outs(PyObject *list, weft_out **out);
 /* None: the default, and *out stays as it is; an int: *place becomes that output (-1: none at all), and *out points to
  * it.  -1 with an exception set if it is neither. */
 int ext_choice(PyObject *given, weft_out *place, const weft_out **out);
-/* A sequence of ints, or None, as dimensions with room for 254; the rank, -1 for None, -2 with an exception set. */
+/* Reads a sequence of ints, or None, into an array with room for 254.  Returns the rank, -1 for None, -2 with an
+ * exception set. */
 int ext_dims(PyObject *shape, int64_t *dims);
 enum { EXT_MAX_RANK = 254 };
 PyObject *ext_shape(int rank, const int64_t *dims); /* None for rank -1; unknown dimensions are None */
 PyObject *ext_bytes(void *data, size_t size);       /* frees the data */
 
-/* The result of a call that adds nodes: the output, or the graph's error raised. */
+/* Returns the result of a call that adds nodes: the output, or NULL with the graph's error raised. */
 PyObject *ext_made(weft_graph *g, weft_out o);
 PyObject *ext_gradient_rows(const weft_gradient *d, Py_ssize_t n);
 
 extern PyMethodDef ext_scope_methods[], ext_node_methods[], ext_train_functions[], ext_save_functions[],
     ext_summary_functions[], ext_pipeline_functions[], ext_cluster_functions[], ext_supervise_functions[],
     ext_monitor_functions[], ext_helper_functions[], ext_message_functions[];
-/* A Session object for a session of the library, which it destroys unless it is lent. */
+/* Creates a Session object for a session of the library, which the object destroys unless the session is lent. */
 PyObject *ext_session_wrap(PyObject *graph, weft_session *sess, bool lent);
-/* The exception that is set becomes an error of the library. */
+/* Turns the exception that is set into an error of the library. */
 weft_err ext_python_error(void);
 int ext_to_coordinator(PyObject *o, void *out); /* for PyArg_ParseTuple's O& */
 int ext_graph_ready(PyObject *module);

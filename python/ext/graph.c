@@ -104,7 +104,7 @@ static int put_bytes(weft_builder *b, const char *name, char kind, PyObject *val
   return 0;
 }
 
-static int put_tensor(weft_builder *b, const char *name, PyObject *value) {
+static int graph_put_tensor(weft_builder *b, const char *name, PyObject *value) {
   weft_tensor *t;
   if (ext_from_python(&t, value) != 0) return -1;
   weft_builder_tensor(b, name, t);
@@ -135,7 +135,7 @@ static int put_attr(weft_builder *b, PyObject *row) {
   case 's':
   case 'A': return put_bytes(b, name, (char)kind, value);
   case 'p': return put_shape(b, name, value);
-  case 'T': return put_tensor(b, name, value);
+  case 'T': return graph_put_tensor(b, name, value);
   case 'I':
   case 'Y': return put_ints(b, name, (char)kind, value);
   default: PyErr_Format(PyExc_ValueError, "attribute %s is of no kind '%c'", name, kind);

@@ -143,7 +143,7 @@ static PyObject *body_bytes(const bytes_in *b) {
 
 static int message_read(message_codec *c, PyObject *message, bytes_in *in);
 
-/* An empty message.  It does not call the class, whose __init__ takes fields by their names. */
+/* Creates an empty message.  It does not call the class, whose __init__ takes fields by their names. */
 static PyObject *message_new(PyObject *cls) {
   allocfunc make = (allocfunc)PyType_GetSlot((PyTypeObject *)cls, Py_tp_alloc);
   PyObject *made = make((PyTypeObject *)cls, 0), *values = PyDict_New(), *rest = PyList_New(0);
@@ -162,13 +162,13 @@ static PyObject *read_message(message_field *f, bytes_in body) {
   return made;
 }
 
-/* A field of 32 bits takes the low ones of a longer number, as in protobuf. */
-static PyObject *read_varint(field_kind kind, uint64_t value) {
+/* Reads a varint.  A field of 32 bits takes the low ones of a longer number, as in protobuf. */
+static PyObject *message_read_varint(field_kind kind, uint64_t value) {
   if (kind == FIELD_BOOL) return PyBool_FromLong(value != 0);
   return kind == FIELD_INT ? PyLong_FromLongLong((long long)value) : PyLong_FromLong((int32_t)(uint32_t)value);
 }
 
-/* A number of a fixed size at `at`. */
+/* Reads a number of a fixed size. */
 static PyObject *read_fixed(field_kind kind, const unsigned char *at) {
   float f;
   double d;
@@ -180,7 +180,7 @@ static PyObject *read_fixed(field_kind kind, const unsigned char *at) {
   }
 }
 
-/* The value of a field whose wire type is that of its kind. */
+/* Reads the value of a field whose wire type is that of its kind. */
 static PyObject *read_value(message_field *f, const wire_field *w) {
   switch (f->kind) {
   case FIELD_FIXED64:
@@ -189,7 +189,7 @@ static PyObject *read_value(message_field *f, const wire_field *w) {
   case FIELD_STRING: return PyUnicode_DecodeUTF8((const char *)w->body.at, w->body.end - w->body.at, "replace");
   case FIELD_BYTES: return body_bytes(&w->body);
   case FIELD_MESSAGE: return read_message(f, w->body);
-  default: return read_varint(f->kind, w->varint);
+  default: return message_read_varint(f->kind, w->varint);
   }
 }
 
@@ -206,7 +206,7 @@ static int read_packed(message_field *f, bytes_in body, PyObject *list) {
   while (body.at < body.end) {
     uint64_t value;
     if (wire == WIRE_VARINT) {
-      if (in_varint(&body, &value) != 0 || list_take(list, read_varint(f->kind, value)) != 0) return -1;
+      if (in_varint(&body, &value) != 0 || list_take(list, message_read_varint(f->kind, value)) != 0) return -1;
     } else {
       if (body.end - body.at < size) return in_fail("it ends in the middle of a list of numbers");
       if (list_take(list, read_fixed(f->kind, body.at)) != 0) return -1;
@@ -216,8 +216,8 @@ static int read_packed(message_field *f, bytes_in body, PyObject *list) {
   return 0;
 }
 
-/* An empty list or dict of a field.  It does not call the class: its __init__ only stores the kind, which is the class of
- * messages or the package's name of another kind. */
+/* Creates an empty list or dict of a field.  It does not call the class: its __init__ only stores the kind, which is
+ * the class of messages or the package's name of another kind. */
 static PyObject *holder_new(PyObject *cls, const message_field *f) {
   static const char *const kinds[] = {"int", "int32", "enum", "bool", "fixed64", "float", "double", "string", "bytes"};
   static PyObject *attribute;
@@ -248,7 +248,7 @@ static int read_repeated(const message_codec *c, message_field *f, const wire_fi
   return list_take(list, read_value(f, w));
 }
 
-/* An entry of a map without a value has the kind's default. */
+/* Returns the default of a kind, for an entry of a map that has no value. */
 static PyObject *entry_default(message_field *f) {
   static const unsigned char zero[8];
   const wire_field none = {.wire = ext_wire_of(f->kind), .body = {zero, zero, 0}};
@@ -268,7 +268,7 @@ static int read_half(message_field *f, const wire_field *w, PyObject **key, PyOb
   if (w->number == 1 && w->wire == WIRE_BYTES && f->shape == FIELD_MAP)
     made = PyUnicode_DecodeUTF8((const char *)w->body.at, w->body.end - w->body.at, NULL);
   else if (w->number == 1 && w->wire == WIRE_VARINT && f->shape == FIELD_MAP_BY_INT)
-    made = read_varint(FIELD_INT32, w->varint);
+    made = message_read_varint(FIELD_INT32, w->varint);
   else if (w->number == 2 && w->wire == ext_wire_of(f->kind))
     made = read_value(f, w);
   else
@@ -307,7 +307,7 @@ static int forget_group(const message_field *f, PyObject *values) {
   return 0;
 }
 
-/* A message that comes twice is merged. */
+/* Reads one field.  A message that comes twice is merged. */
 static int read_one(message_field *f, const wire_field *w, PyObject *values) {
   if (forget_group(f, values) != 0) return -1;
   PyObject *value = NULL, *there = f->kind == FIELD_MESSAGE ? PyDict_GetItemWithError(values, f->name) : NULL;
@@ -377,8 +377,8 @@ static PyObject *message_copy(PyObject *self, PyObject *args) {
 
 /* ---- values that a program stores ---- */
 
-/* Returns a new reference to the value as a field holds it, if it is of Python's own class for that; else NULL without an
- * exception, and the package's function decides. */
+/* Returns a new reference to the value as a field holds it, if it is of Python's own class for that; else NULL without
+ * an exception, and the package's function decides. */
 static PyObject *plain_value(field_kind kind, PyObject *value) {
   int over;
   if (kind == FIELD_BYTES) return PyBytes_CheckExact(value) ? Py_NewRef(value) : NULL;

@@ -2,6 +2,8 @@
 #include "ext.h"
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +123,9 @@ static bool has_patience(void) {
 
 static void forget_interrupt(void);
 
-/* Forgets an interrupt that came before this call and that Python has dealt with: the program caught it and goes on.  One
- * that Python has not dealt with yet ends the call; Python is told of it again, since asking has taken note of it. */
+/* Forgets an interrupt that came before this call and that Python has dealt with: the program caught it and goes on.
+ * One that Python has not dealt with yet ends the call; Python is told of it again, since asking has taken note of it.
+ */
 static void drop_stale_interrupt(void) {
   if (!interrupted) return;
   if (PyErr_CheckSignals() == 0) {
@@ -184,6 +187,17 @@ static PyObject *interrupt_clear(PyObject *self, PyObject *none) {
 
 static int quietest;  /* levels below are not shown */
 static int told = 30; /* tf.logging's level, in Python's numbers, for what TensorFlow's Python says */
+static atomic_int log_pipe =
+    -1; /* where a thread of Python reads lines for the program's own handlers; -1: none does */
+
+/* Writes "LEVEL message" and a zero byte to the pipe.  Returns false if it is full: a line never waits for Python. */
+static bool log_to_pipe(int fd, int level, const char *message) {
+  char text[2048]; /* below PIPE_BUF: lines of several threads do not mix */
+  int n = snprintf(text, sizeof text, "%d %s", 10 * (level + 1), message);
+  if (n < 0) return false;
+  if (n >= (int)sizeof text) n = (int)sizeof text - 1;
+  return write(fd, text, (size_t)n + 1) == (ssize_t)n + 1;
+}
 
 /* Supervision and hooks speak in Python there: INFO:tensorflow:message.  The rest has TensorFlow's form in C++. */
 static void log_line(void *arg, int level, const char *file, int line, const char *message) {
@@ -191,8 +205,9 @@ static void log_line(void *arg, int level, const char *file, int line, const cha
   (void)arg;
   while (strncmp(file, "../", 3) == 0) file += 3;
   if (strncmp(file, "train/", 6) == 0) {
-    if (level >= 0 && level <= 3 && 10 * (level + 1) >= told)
-      fprintf(stderr, "%s:tensorflow:%s\n", names[level], message);
+    if (level < 0 || level > 3 || 10 * (level + 1) < told) return;
+    int fd = atomic_load(&log_pipe);
+    if (fd < 0 || !log_to_pipe(fd, level, message)) fprintf(stderr, "%s:tensorflow:%s\n", names[level], message);
     return;
   }
   if (level <= quietest) return;
@@ -210,6 +225,14 @@ static PyObject *log_verbosity(PyObject *self, PyObject *level) {
   (void)self;
   told = (int)PyLong_AsLong(level);
   if (PyErr_Occurred()) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *log_to_fd(PyObject *self, PyObject *fd) {
+  (void)self;
+  int to = (int)PyLong_AsLong(fd);
+  if (PyErr_Occurred()) return NULL;
+  atomic_store(&log_pipe, to);
   Py_RETURN_NONE;
 }
 
@@ -276,10 +299,12 @@ static PyObject *trace_json(PyObject *self, PyObject *args) {
 static PyMethodDef functions[] = {
     {"set_error", set_error, METH_O, "set_error(fn): fn(code, message) makes the exception for an error"},
     {"use_numpy", ext_use_numpy, METH_VARARGS, "use_numpy(ndarray, {dtype number: numpy dtype})"},
+    {"check_strings", ext_check_strings, METH_O, "check_strings(list): raises TypeError unless all are bytes or str"},
     {"set_call", ext_set_call, METH_O, "set_call(fn): fn(token, inputs) is what PyFunc calls"},
     {"interrupt", module_interrupt, METH_NOARGS, "Ends every wait inside the library."},
     {"interrupt_clear", interrupt_clear, METH_NOARGS, "Lets waits begin again."},
     {"log_to_stderr", log_to_stderr, METH_O, "Shows what the library says, from a level on."},
+    {"log_to_fd", log_to_fd, METH_O, "Where the library's supervision writes its lines; -1: to stderr."},
     {"log_verbosity", log_verbosity, METH_O, "tf.logging's level, for the library's supervision."},
     {"op_gradients", op_gradients, METH_NOARGS, "{name: \"yes\", \"none\" or \"missing\"} of every op."},
     {"ops", module_ops, METH_NOARGS, "{name: (definition, doc)} of every op."},

@@ -141,7 +141,7 @@ static PyObject *numbers_to_numpy(weft_tensor *t) {
   return scalar;
 }
 
-/* A copy that is ours alone. */
+/* Replaces the tensor by a copy that nothing else shares. */
 static int tensor_unshare(weft_tensor **t) {
   weft_tensor *copy;
   weft_err err = weft_tensor_create(&copy, weft_tensor_dtype(*t), weft_tensor_rank(*t), weft_tensor_dims(*t),
@@ -195,22 +195,46 @@ int ext_dims(PyObject *shape, int64_t *dims) {
   return (int)n;
 }
 
+static int refuse_string(PyObject *item) {
+  PyErr_Format(PyExc_TypeError, "Expected binary or unicode string, got %R", item);
+  return -1;
+}
+
+PyObject *ext_check_strings(PyObject *self, PyObject *list) {
+  (void)self;
+  if (!PyList_Check(list)) return PyErr_Format(PyExc_TypeError, "a list is needed, got %R", list);
+  for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
+    PyObject *item = PyList_GetItem(list, i);
+    if (!PyBytes_Check(item) && !PyUnicode_Check(item) && refuse_string(item) != 0) return NULL;
+  }
+  Py_RETURN_NONE;
+}
+
+/* Stores bytes, or text as UTF-8, without an object for each. */
+static int set_string(weft_tensor *t, int64_t i, PyObject *item) {
+  const char *text = NULL;
+  char *data = NULL;
+  Py_ssize_t size = 0;
+  if (PyUnicode_Check(item)) {
+    if (!(text = PyUnicode_AsUTF8AndSize(item, &size))) return -1;
+  } else if (!PyBytes_Check(item)) {
+    return refuse_string(item);
+  } else if (PyBytes_AsStringAndSize(item, &data, &size) != 0) {
+    return -1;
+  }
+  const weft_err err = weft_tensor_set_string(t, i, text ? text : data, (size_t)size);
+  if (!err) return 0;
+  ext_raise(err);
+  return -1;
+}
+
 static int set_strings(weft_tensor *t, PyObject *list) {
-  int64_t n = weft_tensor_count(t);
+  const int64_t n = weft_tensor_count(t);
   for (int64_t i = 0; i < n; i++) {
-    PyObject *s = PySequence_GetItem(list, (Py_ssize_t)i);
-    char *data;
-    Py_ssize_t size;
-    if (!s || PyBytes_AsStringAndSize(s, &data, &size) != 0) {
-      Py_XDECREF(s);
-      return -1;
-    }
-    weft_err err = weft_tensor_set_string(t, i, data, (size_t)size);
-    Py_DECREF(s);
-    if (err) {
-      ext_raise(err);
-      return -1;
-    }
+    PyObject *item = PySequence_GetItem(list, (Py_ssize_t)i);
+    const int bad = item ? set_string(t, i, item) : -1;
+    Py_XDECREF(item);
+    if (bad) return -1;
   }
   return 0;
 }

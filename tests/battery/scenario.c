@@ -50,15 +50,20 @@ static const char *complaint(const char *path, const op *list) {
   return what;
 }
 
-void ask_scenario(const char *stem, const op *list, bool has_cases) {
-  const op *end = list;
-  while (end->def) end++;
-  if (!end->scenario && !has_cases)
-    battery_fail_file(stem, "no op has a case, and the list's last row names no scenario (graph/op.h)");
-  for (const char *at = end->scenario; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+/* Complains of each path in the scenario of a row. */
+static void ask_row(const char *stem, const op *list, const op *row) {
+  for (const char *at = row->scenario; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
     char path[256];
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at, " "), at);
     const char *what = complaint(path, list);
     if (what) battery_fail_file(stem, "the scenario %s %s", path, what);
   }
+}
+
+void ask_scenario(const char *stem, const op *list, bool has_cases) {
+  const op *row = list;
+  for (; row->def; row++) ask_row(stem, list, row);
+  if (!row->scenario && !has_cases)
+    battery_fail_file(stem, "no op has a case, and the list's last row names no scenario (graph/op.h)");
+  ask_row(stem, list, row);
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes tests/corpus/io.record, io.idx and io.bundle: small files as TensorFlow writes them, to be mutated.
+"""Writes tests/corpus/io.record, io.idx, io.bundle and io.lmdb: small files as TensorFlow and
+LMDB write them, to be mutated.
 
-Run with TensorFlow 2.15.1; the files are committed, so that tests need no TensorFlow."""
+Run with TensorFlow 2.15.1 and lmdb 3.0.0; the files are committed, so that tests need neither."""
 import gzip
 import pathlib
 import struct
@@ -64,4 +65,19 @@ def bundle():
         put("io.bundle", f"pairs{n}", b"".join(bytes([len(k), len(v)]) + k + v for k, v in packed[:n]))
 
 
-records(), idx(), bundle()
+def databases():
+    """The files that tests/python/test_lmdb.py knows."""
+    import lmdb
+    rows = [(b"key %03d" % i, b"value %d " % i * (i % 7)) for i in range(240)]
+    for name, groups in (("tree", [rows, [(b"large", bytes(range(256)) * 20), (b"a", b"")]]), ("empty", []),
+                         ("small", [[(b"one", b"1"), (b"two", b"2" * 3000)]])):
+        with tempfile.TemporaryDirectory() as folder:
+            with lmdb.open(folder, map_size=1 << 24) as environment:
+                for group in groups:
+                    with environment.begin(write=True) as transaction:
+                        for key, value in group:
+                            transaction.put(key, value)
+            put("io.lmdb", name, pathlib.Path(folder, "data.mdb").read_bytes())
+
+
+records(), idx(), bundle(), databases()

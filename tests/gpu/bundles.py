@@ -4,7 +4,8 @@
 
 Each model runs twice on the card, the second time with WEFT_GPU_NO_REPLAY=1, which bundles nothing, and WEFT_GPU_COMPILE=0, which
 compiles no kernels.  Each line has the model's name, how many bundles it has in each run, and whether all numbers are the same.
-Chains of halves are near: they round only their result.  Large models are bundled only where kernels can be compiled.
+Chains of halves are near: they round only their result.  So are sums along rows, which are added in another order.  Large models are
+bundled only where kernels can be compiled.
 """
 import os
 
@@ -118,6 +119,62 @@ def large_norm():
     return [y] + tf.gradients(loss, [x] + tf.trainable_variables()), {x: rng.randn(1024, 768)}
 
 
+def norm_of(rows, columns, dtype=tf.float32):
+    """A layer norm behind a residual and its gradient; the scale's gradient sums rows of what the rest reads."""
+    x, z = (tf.placeholder(dtype, [rows, columns]) for _ in range(2))
+    scale, offset = (tf.get_variable(name, [columns], dtype, tf.random_normal_initializer(1.0, 0.1, seed=1)) for name in ("s", "o"))
+    a = tf.tanh(x) + z
+    mean, variance = tf.nn.moments(a, [-1], keep_dims=True)
+    y = tf.nn.batch_normalization(a, mean, variance, offset, scale, 1e-6)
+    loss = tf.reduce_sum(tf.square(y) * tf.tanh(z)) + tf.reduce_sum(y * x)
+    return [y, mean, tf.reduce_sum(a * a, axis=1)] + tf.gradients(loss, [x, z, scale, offset]), {
+        x: rng.randn(rows, columns), z: rng.randn(rows, columns)}
+
+
+def large_norm_of_odd_rows():
+    return norm_of(2700, 100)
+
+
+def large_norm_of_long_rows():
+    return norm_of(301, 2500)
+
+
+def large_norm_in_double():
+    return norm_of(600, 520, tf.float64)
+
+
+def attention_of(texts, heads, length, width):
+    """The softmax of an attention with its mask and dropout; one row has a NaN, and one is masked but for one column."""
+    scores, mask = tf.placeholder(tf.float32, [texts, heads, length, width]), tf.placeholder(tf.float32, [texts, 1, 1, width])
+    weights = tf.nn.softmax(scores * 0.125 + mask)
+    kept = tf.nn.dropout(weights, 0.9, seed=3)
+    given = rng.randn(texts, heads, length, width)
+    given[0, 0, 0, 1] = np.nan
+    hidden = -1e4 * (rng.rand(texts, 1, 1, width) < 0.3)
+    hidden[-1, ..., 1:] = -1e9
+    loss = tf.reduce_sum(kept[:, :, 1:] * kept[:, :, 1:] * scores[:, :, 1:])
+    return [weights, kept] + tf.gradients(loss, [scores, mask]), {scores: given, mask: hidden}
+
+
+def large_attention():
+    return attention_of(4, 3, 200, 128)
+
+
+def large_attention_of_short_rows():
+    return attention_of(16, 12, 150, 12)
+
+
+def large_heads():
+    """Transposes of the heads of an attention and of their gradients, which bundles do while they read and write."""
+    x = tf.placeholder(tf.float32, [1040, 512])
+    bias = tf.get_variable("bias", [512], initializer=tf.random_normal_initializer(seed=1))
+    heads = tf.transpose(tf.reshape(tf.nn.bias_add(x, bias), [8, 130, 8, 64]), [0, 2, 1, 3])
+    back = tf.transpose(heads * 2.0, [2, 0, 1, 3])
+    moved = tf.reshape(tf.transpose(tf.tanh(back), [1, 0, 2, 3]), [1040, 512])
+    loss = tf.reduce_sum(tf.square(tf.sigmoid(moved) + moved))
+    return [heads, back, moved] + tf.gradients(loss, [x, bias]), {x: rng.randn(1040, 512)}
+
+
 def large_gelu(dtype=tf.float32):
     """Values that are read several times, in a formula and in its gradient."""
     x = tf.placeholder(dtype, [512, 1024])
@@ -229,7 +286,8 @@ def run(model):
 for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, joined_with_others, sums,
               changed_between, handed_on, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update,
               swapped, assigned_later, assigned_and_fetched, choices, choices_in_half, large_choices, large_choices_in_double,
-              large_dropout):
+              large_dropout, large_norm_of_odd_rows, large_norm_of_long_rows, large_norm_in_double, large_attention,
+              large_attention_of_short_rows, large_heads):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)
     os.environ.pop("WEFT_GPU_COMPILE", None)
     together, bundles = run(model)
@@ -237,5 +295,7 @@ for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, column
     single, none = run(model)
     same = together.tobytes() == single.tobytes()
     near = together.dtype == np.float16 and np.abs(together - single).max() <= 4e-3 * np.abs(single).max()
+    if "norm" in model.__name__ or "attention" in model.__name__:
+        near = np.allclose(together, single, 1e-4, 2e-4 if together.dtype == np.float32 else 1e-10, equal_nan=True)
     print(model.__name__, bundles, none, "same" if same else "near" if near else
           "DIFFERENT: %s, %s" % (together, single), flush=True)

@@ -45,6 +45,21 @@ def of_another_shape():
                     np.testing.assert_allclose(sess.run(total), (np.exp(value * 0.5) + 1).sum(0), rtol=1e-5)
 
 
+def of_a_size_that_depends_on_data():
+    """The feeds have one shape, but the CPU finds another number of rows in each run, which a GPU kernel reads."""
+    with tf.Graph().as_default():
+        mask, x = tf.placeholder(tf.bool, [8]), tf.placeholder(tf.float32, [4])
+        with tf.device("/cpu:0"):
+            found = tf.shape(tf.where(mask))[0]
+        with tf.device("/gpu:0"):
+            total = tf.reduce_sum(tf.tanh(tf.fill([found], 2.0)) * 3.0) + kernels(x)
+            kept = kernels(x)
+        with tf.Session() as sess:
+            for count in (3, 3, 3, 3, 3, 5, 2, 3, 8, 8, 8, 1):
+                sum_, base = sess.run([total, kept], {mask: np.arange(8) < count, x: np.ones(4)})
+                np.testing.assert_allclose(sum_ - base, count * 3 * np.tanh(2.0), rtol=1e-5)
+
+
 def read_by_another_thread():
     """A new shape of the feed is a new capture; another thread reads the variable all the time."""
     with tf.Graph().as_default(), tf.device("/gpu:0"):
@@ -79,3 +94,5 @@ of_another_shape()
 print("of another shape: right")
 read_by_another_thread()
 print("read by another thread: right")
+of_a_size_that_depends_on_data()
+print("of a size that depends on data: right")

@@ -279,7 +279,7 @@ static const attr *find_attr(const fuzz_node *n, const char *name) {
   for (int i = 0; i < n->n_attr; i++)
     if (strcmp(n->attr[i].name, name) == 0) return &n->attr[i];
   const attr_def *d = weft__opdef_attr(&n->op->opdef, name);
-  return d && d->has_default ? &d->fallback : NULL;
+  return d && d->has_default ? &d->default_value : NULL;
 }
 
 static bool is_list(const arg_def *a) { return a->number_attr || a->list_attr; }

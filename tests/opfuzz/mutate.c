@@ -323,7 +323,7 @@ static attr *any_attr(fuzz_node *n, const attr_def *d) {
   attr *a = &n->attr[n->n_attr];
   static shape unknown = {.rank = -1};
   *a = (attr){.name = d->name, .kind = d->kind, .is_list = d->is_list};
-  if (d->has_default) *a = d->fallback, a->name = d->name, a->kind = d->kind;
+  if (d->has_default) *a = d->default_value, a->name = d->name, a->kind = d->kind;
   if (d->kind == ATTR_SHAPE && !a->is_list && !d->has_default) a->shape = &unknown;
   if (d->kind == ATTR_STRING && !a->is_list && !d->has_default) a->s = (attr_str){"", 0};
   if (d->kind == ATTR_TYPE && !a->is_list && !d->has_default) a->type = WEFT_FLOAT;

@@ -30,6 +30,10 @@
 #define WRITER                                                                                                         \
   "w = SummaryWriter() shared_name='w'\n"                                                                              \
   "c = CreateSummaryFileWriter(w; str[] \"logs\"; i32[] 10; i32[] 100; str[] \".x\")\n"
+#define STATS(old, v, kind)                                                                                            \
+  RANGE "a = " old "StatsAggregatorHandle" v "() shared_name='a'\nr = " old kind "Dataset(d; str[] \"t\")" SCALARS     \
+        "x = " old "SetStatsAggregatorDataset(r; a; str[] \"m\"; str[] \"p\")" SCALARS COUNTED "s = " old              \
+        "StatsAggregatorSummary(a; ^n)"
 #define BARRIER                                                                                                        \
   "b = Barrier() component_types=[float,int32] shapes=[[2],[]] shared_name='b'\n"                                      \
   "i = BarrierInsertMany(b; str[2] \"a\" \"b\"; f32[2,2] 1 2 3 4) component_index=0\n"                                 \
@@ -49,6 +53,8 @@ const char *const fuzz_functions[] = {
     "fn is_even x:int64 -> y:0:bool\nm = FloorMod(x; i64[] 2)\ny = Equal(m; i64[] 0)",
     "fn small x:int64 -> y:0:bool\ny = Less(x; i64[] 4)",
     "fn to_range x:int64 -> d:0:variant\nd = RangeDataset(i64[] 0; x; i64[] 1)" SCALARS,
+    "fn same_set d:variant -> y:0:variant\ny = Identity(d)",
+    "fn flat d:variant -> x:0:variant\nx = FlatMapDataset(d) f=@same_set" NO_ARGS SCALARS,
     "fn parity x:int64 -> y:0:int64\ny = FloorMod(x; i64[] 2)",
     "fn two k:int64 -> w:0:int64\nw = Identity(i64[] 2)",
     "fn batch_window k:int64 d:variant -> b:0:variant\nb = BatchDataset(d; i64[] 2)" VECTORS,
@@ -130,6 +136,9 @@ const char *const fuzz_functions[] = {
 const char *const fuzz_recipes[] = {
     QUEUE_GRAPHS("V2", "FIFO"), QUEUE_GRAPHS("", "FIFO"), QUEUE_GRAPHS("V2", "PaddingFIFO"),
     QUEUE_GRAPHS("", "PaddingFIFO"), QUEUE_GRAPHS("V2", "RandomShuffle"), QUEUE_GRAPHS("", "RandomShuffle"),
+    "m = SparseTensorToCSRSparseMatrix(i64[5,2] 0 0 1 1 2 1 2 2 3 3; f32[5] 1 2 1 3 4; i64[2] 4 4)\n"
+    "o = SparseMatrixOrderingAMD(m)\nc = SparseMatrixSparseCholesky(m; o) type=float\n"
+    "x = CSRSparseMatrixToDense(c) type=float",
     "q = PriorityQueueV2() component_types=[float] shapes=[[2]]\ne = QueueEnqueueV2(q; i64[] 3; f32[2] 1 2)\n"
     "x = QueueDequeueV2(q; ^e) component_types=[int64,float]",
     "q = PriorityQueue() component_types=[float] shapes=[[2]]\ne = QueueEnqueueMany(q; i64[2] 3 1; f32[2,2] 1 2)\n"
@@ -400,7 +409,26 @@ const char *const fuzz_recipes[] = {
     OVER_RANGE("ParallelMapDatasetV2", "; i64[] 2", " f=@add_one" NO_ARGS SCALARS),
     OVER_RANGE("FilterDataset", "", " predicate=@is_even" NO_ARGS SCALARS),
     OVER_RANGE("TakeWhileDataset", "", " predicate=@small" NO_ARGS SCALARS),
-    OVER_RANGE("ScanDataset", "; i64[] 1", " f=@scan Tstate=[int64]" NO_ARGS SCALARS),
+    OVER_RANGE("ScanDataset", "; i64[] 1", " f=@scan Tstate=[int64]" NO_ARGS SCALARS), STATS("", "", "LatencyStats"),
+    STATS("", "", "BytesProducedStats"), STATS("Experimental", "", "LatencyStats"),
+    STATS("Experimental", "", "BytesProducedStats"),
+    WRITER "a = StatsAggregatorHandleV2() shared_name='a'\nj = StatsAggregatorSetSummaryWriter(a; w; ^c)",
+    "x = DecodeProtoV2(str[2] \"\" \"\") message_type='tensorflow.Example' field_names=['features'] "
+    "output_types=[string]",
+    "x = EncodeProto(i32[2,1] 1 1; str[2,1] \"\" \"\") message_type='tensorflow.Example' field_names=['features']",
+    RANGE "o = GetOptions(d)", RANGE "s = SaveDataset(d; str[] \"saved\") shard_func=@parity Tshard_func_args=[]",
+    OVER_RANGE("SaveDatasetV2", "; str[] \"saved2\"", " shard_func=@parity Tshard_func_args=[]" SCALARS),
+    OVER_RANGE("SnapshotDatasetV2", "; str[] \"snap\"",
+               " hash=1 hash_valid=true reader_func=@flat shard_func=@parity Treader_func_args=[] "
+               "Tshard_func_args=[]" SCALARS),
+    RANGE "s = SaveDataset(d; str[] \"saved3\") shard_func=@parity Tshard_func_args=[]\n"
+          "x = LoadDataset(str[] \"saved3\"; ^s) reader_func=@flat Treader_func_args=[]" SCALARS COUNTED,
+    RANGE "x = SnapshotNestedDatasetReader(d; d) N=2 output_types=[variant] output_shapes=[[]]\n" COUNTED_VARIANTS,
+    "x = WindowOp(i64[] 1; i64[] 2) Tinputs=[int64,int64]" SCALARS COUNTED,
+    "v = CompositeTensorVariantFromComponents(f32[2] 1 2; str[] \"a\") metadata=''\n"
+    "x = CompositeTensorVariantToComponents(v) metadata='' Tcomponents=[float,string]",
+    "x = RecordInput() file_pattern='data.tfrecord' batch_size=2",
+    "q = FIFOQueueV2() component_types=[float] shapes=[[]] shared_name='fq'\nf = FakeQueue(q)\nx = QueueSize(f)",
     OVER_RANGE("RepeatDataset", "; i64[] -1", SCALARS), OVER_RANGE("TakeDataset", "; i64[] 3", SCALARS),
     OVER_RANGE("SkipDataset", "; i64[] 3", SCALARS), OVER_RANGE("ShardDataset", "; i64[] 2; i64[] 1", SCALARS),
     RANGE "x = ZipDataset(d)" SCALARS COUNTED, OVER_RANGE("ConcatenateDataset", "; d", SCALARS),

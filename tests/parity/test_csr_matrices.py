@@ -124,3 +124,198 @@ def test_ops_for_gpus_only(name):
             assert system.raw_ops.CSRSparseMatrixToDense(sparse_input=made, type=system.float32).shape.as_list() == [2, 3]
             with pytest.raises(system.errors.InvalidArgumentError, match="No OpKernel was registered to support Op '%s'" % name):
                 session.run(made.op)
+
+
+TURNS = [{}, {"transpose_a": True}, {"transpose_b": True}, {"transpose_a": True, "transpose_b": True}, {"adjoint_a": True},
+         {"adjoint_b": True}, {"adjoint_a": True, "adjoint_b": True}, {"transpose_a": True, "adjoint_b": True},
+         {"adjoint_a": True, "transpose_b": True}, {"transpose_output": True}, {"conjugate_output": True},
+         {"transpose_output": True, "conjugate_output": True, "adjoint_a": True}]
+
+
+def product_gradients(system, how, dtype, batch, sparse):
+    """The gradients of a product by both operands, the second sparse if asked; it has places that the first has not."""
+    raw_ops, random = system.raw_ops, np.random.RandomState(3)
+    a, b = A.astype(dtype), random.rand(*((2, 4) if {"transpose_a", "adjoint_a"} & how.keys() else (3, 4))).astype(dtype)
+    b[-1, 2] = 0
+    b = b.T if {"transpose_b", "adjoint_b"} & how.keys() else b
+    if dtype is np.complex64:
+        a, b = a * (1 + 2j), b * np.complex64(1 - 0.5j)
+    if batch:
+        a, b = np.stack([a, 2 * a]), np.stack([b, 3 * b])
+    x, y = system.constant(a), system.constant(b)
+    m = raw_ops.DenseToCSRSparseMatrix(dense_input=x, indices=places(a))
+    if sparse:
+        other = raw_ops.DenseToCSRSparseMatrix(dense_input=y, indices=places(b))
+        made = raw_ops.SparseMatrixSparseMatMul(a=m, b=other, type=x.dtype, **how)
+        made = raw_ops.CSRSparseMatrixToDense(sparse_input=made, type=x.dtype)
+    else:
+        made = raw_ops.SparseMatrixMatMul(a=m, b=y, **how)
+    return system.gradients(made, [x, y], made + system.ones_like(made))
+
+
+@pytest.mark.parametrize("how", TURNS, ids=lambda how: "-".join(how) or "plain")
+def test_gradients_of_products(how):
+    import tensorflow.python.ops.linalg.sparse.sparse_csr_matrix_grad  # noqa: F401 - it registers them
+    found = []
+    for system in (v1, weft):
+        with system.Graph().as_default(), system.Session() as session:
+            found.append(session.run([product_gradients(system, how, dtype, batch, sparse) for dtype in (np.float32, np.complex64)
+                                      for batch in (False, True) for sparse in (False, True)
+                                      if not sparse or not {"transpose_output", "conjugate_output"} & how.keys()]))
+    for expected, ours in zip(*found):
+        for one, other in zip(expected, ours):
+            np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6)
+            assert np.abs(one).max() > 0.1
+
+
+def test_places_that_a_product_does_not_have_get_no_gradient():
+    """The first matrix has a place behind all places of the gradient's product."""
+    with weft.Graph().as_default(), weft.Session() as session:
+        x, y = weft.constant(np.float32([[1, 0], [0, 2]])), weft.constant(np.float32([[3, 0], [0, 0]]))
+        m, other = [weft.raw_ops.DenseToCSRSparseMatrix(dense_input=v, indices=places(w)) for v, w in ((x, np.eye(2)), (y, np.eye(2)[:1]))]
+        made = weft.raw_ops.SparseMatrixSparseMatMul(a=m, b=other, type=weft.float32)
+        grads = weft.gradients(weft.raw_ops.CSRSparseMatrixToDense(sparse_input=made, type=weft.float32), [x, y])
+        assert [g.tolist() for g in session.run(grads)] == [[[3, 0], [0, 0]], [[1, 0], [0, 0]]]
+
+
+def gradient_inputs(system, kind):
+    """The ops that lead to the gradient of a matrix through an op for GPUs only.  Nodes that make a matrix count as one kind."""
+    raw_ops = system.raw_ops
+    x = system.constant(A)
+    m = raw_ops.DenseToCSRSparseMatrix(dense_input=x, indices=places(A))
+    made = (raw_ops.SparseMatrixAdd(a=m, b=m, alpha=system.constant(3.0), beta=system.constant(2.0)) if kind == "SparseMatrixAdd"
+            else raw_ops.SparseMatrixSoftmax(logits=m, type=system.float32))
+    above = system.gradients(raw_ops.CSRSparseMatrixToDense(sparse_input=made, type=system.float32), m)[0].op
+    terms = list(above.inputs) if above.type == "AddN" else [above.outputs[0]]
+    return [(t.op.type, [i.op.type.replace("DenseTo", "SparseTensorTo") for i in t.op.inputs]) for t in terms]
+
+
+@pytest.mark.parametrize("kind", ["SparseMatrixAdd", "SparseMatrixSoftmax"])
+def test_nodes_of_gradients_that_run_on_gpus_only(kind):
+    import tensorflow.python.ops.linalg.sparse.sparse_csr_matrix_grad  # noqa: F401 - it registers them
+    found = []
+    for system in (v1, weft):
+        with system.Graph().as_default():
+            found.append(gradient_inputs(system, kind))
+    assert found[0] == found[1], found
+
+
+def test_a_product_by_numbers_has_no_gradient():
+    for system in (v1, weft):
+        with system.Graph().as_default():
+            m = system.raw_ops.DenseToCSRSparseMatrix(dense_input=A, indices=places(A))
+            with pytest.raises(NotImplementedError):
+                system.gradients(system.raw_ops.CSRSparseMatrixToDense(
+                    sparse_input=system.raw_ops.SparseMatrixMul(a=m, b=system.constant(2.0)), type=system.float32), m)
+
+
+def definite(n, seed, dense=0.3, dtype=np.float64):
+    """A positive definite matrix with about that part of its elements."""
+    random = np.random.RandomState(seed)
+    low = np.tril(random.randn(n, n) * (random.rand(n, n) < dense), -1)
+    a = low + low.T if dtype != np.complex128 else low * (1 + 0.3j) + (low * (1 + 0.3j)).conj().T
+    return (a + np.diag(np.abs(a).sum(1) + 1)).astype(dtype)
+
+
+def grid(m):
+    """The Laplacian of a square grid with m * m points."""
+    line = 2 * np.eye(m) - np.eye(m, k=1) - np.eye(m, k=-1)
+    return np.kron(line, np.eye(m)) + np.kron(np.eye(m), line) + 0.1 * np.eye(m * m)
+
+
+def factor(m, order, dtype=tf.float64):
+    return raw.SparseMatrixSparseCholesky(input=m, permutation=order, type=dtype)
+
+
+ARROW = np.eye(5) * 10 + np.outer(np.eye(5)[0], np.ones(5)) + np.outer(np.ones(5), np.eye(5)[0])
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [1, 2, 3, 4, 0], [2, 0, 1, 4, 3]], ids=str)
+def test_cholesky_factors(order):
+    def steps():
+        made = []
+        for a in (definite(5, 7, 0.5), ARROW, definite(5, 3, 0.9), np.eye(5), np.tril(definite(5, 7, 0.5)), np.ones((5, 5)) + np.eye(5)):
+            made.append(factor(csr(a), order))
+        again = raw.SparseTensorToCSRSparseMatrix(  # unsorted, with an element twice and one that is not read
+            indices=np.int64([[0, 0], [0, 0], [0, 4], [1, 1], [1, 0], [2, 2], [3, 3], [4, 4]]), values=np.float64([4, 5, 9, 6, 1, 1, 1, 1]),
+            dense_shape=np.int64([5, 5]))
+        cancels = factor(csr(np.float64([[1, 1, 1], [1, 2, 1], [1, 1, 3]])), [0, 1, 2])
+        exact = definite(5, 2, 0.5, np.complex128)
+        others = [(factor(csr(a), order, dtype), dtype) for a, dtype in (
+            (exact, tf.complex128), (exact + np.diag([3j] * 5), tf.complex128), (exact.astype(np.complex64), tf.complex64),
+            (definite(5, 1, 0.5, np.float32), tf.float32))]
+        batch = factor(csr(np.stack([definite(5, 4, 0.5), definite(5, 5, 0.5)])), [order, order[::-1]])
+        return [*[[*parts(m, dtype=tf.float64), dense(m, tf.float64)] for m in (*made, factor(again, order), cancels)],
+                *[[*parts(m, dtype=t)[:2], dense(m, t)] for m, t in others], parts(batch, 0, tf.float64), parts(batch, 1, tf.float64),
+                raw.SparseMatrixNNZ(sparse_matrix=batch), dense(factor(csr(definite(5, 4) * np.nan), order), tf.float64)]
+    check(steps)
+
+
+def test_what_cholesky_factors_refuse():
+    def steps():
+        a, two = csr(definite(3, 1)), csr(np.stack([definite(3, 1), definite(3, 2)]))
+        hidden = [tf.identity(tf.constant(x)) for x in ([[0, 1, 2]], [0, 1, 2])]
+        return [Fails(dense(m, tf.float64)) for m in (
+            factor(csr(-definite(3, 1)), [0, 1, 2]), factor(csr(np.zeros((3, 3))), [0, 1, 2]), factor(a, hidden[0]), factor(two, hidden[1]),
+            factor(two, hidden[0]))] + [Fails(dense(factor(a, [0, 1, 2], tf.float32)))]
+    check(steps)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 1], [0, 1, 3], [0, 1, -1], [2**31 - 1, 0, 1]], ids=str)
+def test_a_permutation_that_is_none_is_refused(order):
+    """TensorFlow's process ends for some of them."""
+    with weft.Graph().as_default(), weft.Session() as sess:
+        m = weft.raw_ops.SparseTensorToCSRSparseMatrix(indices=np.int64([[0, 0], [1, 1], [2, 2]]), values=[1., 1., 1.], dense_shape=np.int64([3, 3]))
+        made = weft.raw_ops.SparseMatrixSparseCholesky(input=m, permutation=order, type=weft.float32)
+        with pytest.raises(weft.errors.InvalidArgumentError, match="each of the numbers 0 to 2 once"):
+            sess.run(weft.raw_ops.SparseMatrixNNZ(sparse_matrix=made))
+
+
+def test_shapes_of_orders_and_factors():
+    for system in (weft, tf.compat.v1):
+        ops = system.raw_ops
+        with system.Graph().as_default():
+            def sparse(*dims):
+                return ops.SparseTensorToCSRSparseMatrix(indices=np.zeros([0, len(dims)], np.int64), values=np.zeros(0), dense_shape=np.int64(dims))
+            assert ops.SparseMatrixOrderingAMD(input=sparse(3, 3)).shape.as_list() == [3]
+            assert ops.SparseMatrixOrderingAMD(input=sparse(2, 3, 3)).shape.as_list() == [2, 3]
+            made = ops.SparseMatrixSparseCholesky(input=sparse(3, 3), permutation=[0, 1, 2], type=system.float64)
+            assert made.shape.as_list() == []
+            assert ops.CSRSparseMatrixToDense(sparse_input=made, type=system.float64).shape.as_list() == [3, 3]
+            for wrong in (lambda: ops.SparseMatrixOrderingAMD(input=sparse(2, 3)),
+                          lambda: ops.SparseMatrixSparseCholesky(input=sparse(2, 3), permutation=[0, 1], type=system.float64),
+                          lambda: ops.SparseMatrixSparseCholesky(input=sparse(3, 3), permutation=[0, 1], type=system.float64),
+                          lambda: ops.SparseMatrixSparseCholesky(input=sparse(3, 3), permutation=1, type=system.float64)):
+                with pytest.raises(ValueError, match="must be"):
+                    wrong()
+            with pytest.raises(LookupError):
+                system.gradients(ops.CSRSparseMatrixToDense(sparse_input=made, type=system.float64), made.op.inputs[0])
+
+
+def orders(system, matrices):
+    with system.Graph().as_default(), system.Session() as sess:
+        raw_ops = system.raw_ops
+
+        def sparse(x):
+            at = places(x)
+            return raw_ops.SparseTensorToCSRSparseMatrix(indices=at, values=x[tuple(at.T)], dense_shape=np.array(x.shape, np.int64))
+        made = [raw_ops.SparseMatrixOrderingAMD(input=sparse(x)) for x in matrices]
+        filled = [raw_ops.SparseMatrixNNZ(sparse_matrix=raw_ops.SparseMatrixSparseCholesky(
+            input=sparse(x), permutation=order, type=system.float64)) for x, order in zip(matrices, made)]
+        return sess.run(made), sess.run(filled)
+
+
+def test_orders_keep_factors_as_sparse_as_tensorflows():
+    """The orders may differ where several rows have as few neighbors; the factors then have about as many elements."""
+    given = [ARROW, np.eye(6), grid(4), grid(9), grid(16), definite(60, 1, 0.05), definite(120, 2, 0.02), definite(30, 3, 0.5),
+             np.ones((6, 6)) + 6 * np.eye(6), grid(1)]
+    (ours, mine), (_, theirs) = (orders(system, given) for system in (weft, tf.compat.v1))
+    for matrix, order in zip(given, ours):
+        assert sorted(order) == list(range(len(matrix)))
+    assert mine[0] == 9 and ours[1].tolist() == list(range(6))
+    for a, b in zip(mine, theirs):
+        assert a <= 1.15 * b, (mine, theirs)
+    batch = np.stack([definite(6, 5), definite(6, 8)])
+    (together, _), (apart, _) = (orders(weft, given) for given in ([batch], list(batch)))
+    assert together[0].tolist() == [x.tolist() for x in apart]
+    assert sorted(orders(weft, [np.zeros((4, 4)) + np.eye(4)])[0][0]) == [0, 1, 2, 3]

@@ -13,6 +13,7 @@ from tensorflow.core.framework import graph_pb2
 from tensorflow.python.framework import op_def_registry
 
 import compare
+import scenario
 import weftlib
 
 v1, raw = tf.compat.v1, tf.raw_ops
@@ -261,3 +262,12 @@ def test_a_serialized_tensor_is_parsed():
         bad = tf.io.parse_tensor(tf.io.serialize_tensor(x), tf.float32)
         graph_def = g.as_graph_def()
     on_both(graph_def, [names_of(back), names_of(bad)])
+
+
+def test_a_resource_queue_has_an_older_handle():
+    def build():
+        queue = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32], shapes=[[]], shared_name="of_resource")
+        old = tf.raw_ops.FakeQueue(resource=queue)
+        add = tf.raw_ops.QueueEnqueue(handle=old, components=[tf.constant(3.0)])
+        return [add, [tf.raw_ops.QueueSize(handle=old)], [tf.raw_ops.QueueDequeueV2(handle=queue, component_types=[tf.float32])[0]]]
+    scenario.check(build)

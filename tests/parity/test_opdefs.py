@@ -14,7 +14,22 @@ REAL = "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,ui
 
 # Ops of tf.contrib's own libraries as TensorFlow 1.15 defined them; TensorFlow 2.15 has none of them.
 CONTRIB = (
+    "BytesInUse() -> (out:int64) ; stateful",
+    "BytesLimit() -> (out:int64) ; stateful",
+    "DecodeAudio(contents:string) -> (sampled_audio:float) | file_format:string samples_per_second:int channel_count:int",
+    "DecodeAudioV2(contents:string, file_format:string, samples_per_second:int32, channel_count:int32, stream:string) -> "
+    "(sampled_audio:float)",
+    "DecodeVideo(contents:string) -> (output:uint8)",
+    "EncodeAudio(sampled_audio:float) -> (contents:string) | file_format:string samples_per_second:int bits_per_second:int=192000",
+    "EncodeAudioV2(sampled_audio:float, file_format:string, samples_per_second:int32, bits_per_second:int32) -> (contents:string)",
+    "ForestGrow(nodes:&float, slots:&int32, splits:&float, features:float, targets:float, weights:float, drawn:int32) -> "
+    "(size:int32) | outputs:int regression:bool=false split_after_samples:float check_every_samples:float=0.0 "
+    "dominate_fraction:float=0.0",
+    "ForestPredict(nodes:float, slots:int32, features:float) -> (predictions:float, leaf:int32) | outputs:int "
+    "regression:bool=false valid_leaf_threshold:float=1.0",
     "GatherTree(step_ids:T, parent_ids:T, max_sequence_lengths:int32, end_token:T) -> (beams:T) | T:type{int32}",
+    "MaxBytesInUse() -> (out:int64) ; stateful",
+    "ObtainNext(list:string, counter:&int64) -> (out_element:string)",
 )
 
 

@@ -4,6 +4,7 @@ import pytest
 import scenario
 import tensorflow as tf
 import weftlib
+from tensorflow.core.util.quantization import uniform_quant_ops_attr_pb2
 
 X = np.float32([-3, -1.25, -.5, -.1, 0, .1, .5, 1, 1.5, 2.3, 7])
 PLAIN = {tf.qint8: np.int8, tf.quint8: np.uint8, tf.qint16: np.int16, tf.quint16: np.uint16, tf.qint32: np.int32}
@@ -249,3 +250,214 @@ def test_what_uniform_integers_refuse():
     scenario.check(lambda: [scenario.Fails(plain_one(q)) for q in (
         uniform(X[:2], [0.5], 0), uniform(X[:2], 0.5, 0, axis=3), uniform(X[:2], [0.5], [0], axis=0),
         uniform(np.float32([[1, 2]]), [0.5, 0.5], [0, 0]))])
+
+
+
+CHANNELS = np.random.RandomState(18).randint(-2**30, 2**30, (1, 2, 2, 3)).astype(np.int32)
+
+
+def test_channels_with_ranges_of_their_own():
+    def build():
+        made, least, most = [], np.float32([-1, -2, -3]), np.float32([1, 1.5, 3])
+        for x in (CHANNELS, abs(CHANNELS)):
+            q = tf.bitcast(x, tf.qint32)
+            made += [tf.raw_ops.RequantizationRangePerChannel(input=q, input_min=least, input_max=most, clip_value_max=c) for c in (1e9, .5)]
+            made += [integers(tf.raw_ops.RequantizePerChannel(input=q, input_min=least, input_max=most, requested_output_min=low,
+                                                              requested_output_max=high, out_type=kind))
+                     for kind, low, high in ((tf.qint8, -1., 1.), (tf.quint8, 0., 2.), (tf.quint8, -1., 3.), (tf.qint8, -1., 3.))]
+        return made
+    scenario.check(build)
+
+
+def test_norms_of_images():
+    def build():
+        x = tf.bitcast(np.random.RandomState(1).randint(0, 256, (2, 4, 4, 3)).astype(np.uint8), tf.quint8)
+        some = {"x": x, "x_min": -1., "x_max": 2.}
+        made = [tf.raw_ops.QuantizedInstanceNorm(**some, **more) for more in (
+            {}, {"output_range_given": True, "given_y_min": -2., "given_y_max": 2.}, {"variance_epsilon": .5})]
+        flat = tf.bitcast(np.full((1, 2, 2, 1), 7, np.uint8), tf.quint8)
+        made.append(tf.raw_ops.QuantizedInstanceNorm(x=flat, x_min=-1., x_max=2., min_separation=.25))
+        return [[tf.bitcast(m.y, tf.uint8), m.y_min, m.y_max] for m in made]
+    scenario.check(build)
+
+
+def test_norms_of_batches():
+    def build():
+        def part(name, low, high, values):
+            return {name: tf.bitcast(np.uint8(values), tf.quint8), name + "_min": low, name + "_max": high}
+        x = np.random.RandomState(2).randint(0, 256, (2, 3, 3, 2))
+        made = [tf.raw_ops.QuantizedBatchNormWithGlobalNormalization(
+            **part("t", -1., 3., x), **part("m", 0., 1., [10, 200]), **part("v", 0., 2., [30, 100]), **part("beta", 0., 1., [5, 60]),
+            **part("gamma", 0., 2., [128, 255]), out_type=tf.qint32, variance_epsilon=.001, scale_after_normalization=scales)
+            for scales in (False, True)]
+        return [[tf.bitcast(m.result, tf.int32), m.result_min, m.result_max] for m in made]
+    scenario.check(build)
+
+
+@pytest.mark.parametrize("more", [{}, {"align_corners": True}, {"half_pixel_centers": True}], ids=str)
+@pytest.mark.parametrize("dtype", [tf.quint8, tf.qint32], ids=lambda t: t.name)
+def test_images_of_integers_at_another_size(dtype, more):
+    """Within one step: TensorFlow's fixed-point arithmetic is not the same on all processors."""
+    x = np.random.RandomState(3).randint(0, 256, (2, 9, 8, 3))
+    x = np.uint8(x) if dtype == tf.quint8 else np.int32(x * 1000)
+    with tf.Graph().as_default() as g:
+        made = tf.raw_ops.QuantizedResizeBilinear(images=tf.bitcast(x, dtype), size=[21, 17], min=-1., max=2., **more)
+        steps = [[tf.cast(tf.bitcast(made.resized_images, PLAIN[dtype]), tf.float32), made.out_min, made.out_max]]
+    want, got = scenario.OnTensorFlow(g).play(steps), scenario.OnWeft(g).play(steps)
+    for w, o in zip(want[0], got[0], strict=True):
+        np.testing.assert_allclose(o, w, atol=1)
+
+
+WHOLE = {name + end: value for name in ("lhs", "rhs", "output")
+         for end, value in (("_quantization_min_val", -2**31), ("_quantization_max_val", 2**31 - 1))}
+BYTES = dict(WHOLE, lhs_quantization_min_val=-128, lhs_quantization_max_val=127, rhs_quantization_min_val=-128, rhs_quantization_max_val=127)
+
+
+def scaled(**given):
+    """lhs=(scales, zero points[, axis]) ... as arguments."""
+    made = {}
+    for side, of in given.items():
+        made[side + "_scales"], made[side + "_zero_points"] = np.float32(of[0]), np.int32(of[1])
+        made[side + "_quantization_axis"] = of[2] if len(of) > 2 else -1
+    return made
+
+
+def test_sums_of_uniform_integers_are_tensorflows():
+    random = np.random.RandomState(2)
+    held = [random.randint(-1000, 1000, dims) for dims in ((40, 3), (40, 3), 3, (40, 1), (0, 3))]
+    many = lambda low, axis: (np.arange(1, 4) * low, [3, -1, 0], axis)
+    rows = dict(WHOLE, output_quantization_min_val=-300, output_quantization_max_val=400)
+
+    def build():
+        add = tf.raw_ops.UniformQuantizedAdd
+        a, b, line, column, none = (bits(x, tf.qint32) for x in held)
+        one = scaled(lhs=(0.37, 3), rhs=(0.021, -7), output=(0.113, 5))
+        bad = [add(lhs=a, rhs=b, **WHOLE, **scaled(lhs=(low, 3), rhs=(0.1, 0), output=(out, 5))) for low, out in ((-1.0, 1.0), (1.0, 0.0))]
+        made = [add(lhs=a, rhs=b, **WHOLE, **one), add(lhs=a, rhs=line, **rows, **one), add(lhs=line, rhs=a, **WHOLE, **one),
+                add(lhs=a, rhs=column, **WHOLE, **one), add(lhs=none, rhs=none, **WHOLE, **one),
+                add(lhs=a, rhs=b, **WHOLE, **scaled(lhs=many(0.3, 1), rhs=many(0.07, 1), output=many(0.2, 1))),
+                add(lhs=a, rhs=line, **WHOLE, **scaled(lhs=many(0.3, 1), rhs=many(0.07, 0), output=many(0.2, 1))),
+                add(lhs=a, rhs=line, **WHOLE, **scaled(lhs=many(0.3, 1), rhs=many(0.07, 0), output=(0.2, 4)))]
+        return [[plain_one(q) for q in made], *[scenario.Fails(plain_one(q)) for q in bad]]
+    scenario.check(build)
+
+
+def test_products_of_uniform_integers_are_tensorflows():
+    random = np.random.RandomState(4)
+    left, right = random.randint(-128, 128, (20, 30)), random.randint(-128, 128, (30, 3))
+    many = lambda low: (np.arange(1, 4) * low, [3, -1, 0], 1)
+    narrow = dict(BYTES, output_quantization_min_val=-300, output_quantization_max_val=400)
+    numbers = random.normal(size=(20, 30)).astype(np.float32)
+    numbers[0], numbers[1], numbers[2], numbers[3] = 0, np.abs(numbers[1]), -np.abs(numbers[2]), 2
+
+    def build():
+        a, b = bits(left, tf.qint8), bits(right, tf.qint8)
+        dot = lambda **how: plain_one(tf.raw_ops.UniformQuantizedDot(lhs=a, rhs=b, Tout=tf.qint32, **how))
+        hybrid = lambda x, of: tf.raw_ops.UniformQuantizedDotHybrid(lhs=x, rhs=b, Tout=tf.float32, rhs_quantization_min_val=-128,
+                                                                    rhs_quantization_max_val=127, **scaled(rhs=of))
+        made = [dot(**BYTES, **scaled(lhs=(0.37, 3), rhs=(0.021, -7), output=(0.113, 5))),
+                dot(**narrow, **scaled(lhs=(0.37, 3), rhs=(0.021, -7), output=(0.113, 5))),
+                dot(**BYTES, **scaled(lhs=(0.37, 3), rhs=many(0.01), output=many(0.2))),
+                dot(**BYTES, **scaled(lhs=(0.37, 3), rhs=many(0.01), output=(0.5, 2)))]
+        wrong = dot(**BYTES, **scaled(lhs=(0.37, 3), rhs=(0.1, 2), output=many(0.2)))
+        return [made, [hybrid(numbers, (0.1, 3)), hybrid(numbers, many(0.03)), hybrid(numbers[:0], (0.1, 3))], scenario.Fails(wrong)]
+    scenario.check(build)
+
+
+def order(lhs, rhs, output):
+    """dimension_numbers of operands whose dimensions the letters name: batch N, feature C, output O, input I."""
+    made = uniform_quant_ops_attr_pb2.UniformQuantizedConvolutionDimensionNumbersAttr()
+    for name, letters, major, minor in (("input", lhs, "N_batch", "C_feature"), ("kernel", rhs, "O_output_feature", "I_input_feature"),
+                                        ("output", output, "N_batch", "C_feature")):
+        for of in (major, minor):
+            setattr(made, "%s%s_dimension" % (name, of[1:]), letters.index(of[0]))
+        getattr(made, name + "_spatial_dimensions").extend([letters.index(c) for c in "DHW" if c in letters])
+    return made.SerializeToString()
+
+
+CONVOLUTIONS = {  # what is given, and the shapes of the operands if they are not IMAGE and FILTER
+    "plain": [{}], "same": [{"padding": "SAME"}], "strides": [{"padding": "SAME", "window_strides": [2, 1]}],
+    "holes": [{"padding": "SAME", "lhs_dilation": [2, 3], "window_strides": [1, 2]}], "dilated filter": [{"rhs_dilation": [2, 1]}],
+    "explicit": [{"padding": "EXPLICIT", "explicit_padding": [1, 2, 0, 3], "lhs_dilation": [1, 2], "rhs_dilation": [2, 3]}],
+    "groups of features": [{"feature_group_count": 2}, (2, 4, 3, 3), (6, 2, 2, 2)],
+    "groups of examples": [{"batch_group_count": 2}, (4, 2, 3, 3), (4, 2, 2, 2)],
+    "channels last": [{"dimension_numbers": order("NHWC", "HWIO", "NHWC")}, (2, 5, 4, 3), (2, 3, 3, 4)],
+    "mixed order": [{"dimension_numbers": order("CNWH", "WOHI", "WHNC"), "padding": "SAME"}, (3, 2, 4, 5), (3, 4, 2, 3)],
+    "one dimension": [{}, (2, 2, 5), (4, 2, 3)], "three dimensions": [{"window_strides": [1, 2, 1]}, (2, 2, 3, 4, 3), (2, 2, 2, 2, 2)],
+    "no example": [{}, (0, 2, 5, 4)], "no output feature": [{}, None, (0, 2, 2, 3)], "no filter": [{}, None, (4, 2, 0, 2)],
+    "less than nothing": [{"window_strides": [3, 3]}, (1, 2, 1, 4)],
+}
+IMAGE, FILTER = (2, 2, 5, 4), (4, 2, 2, 3)
+
+
+def convolved(name):
+    """(the operands, the attributes, the axes of output features of the filter and the output, how many there are)"""
+    how, image, filters = (CONVOLUTIONS[name] + [None, None])[:3]
+    random = np.random.RandomState(len(name))
+    held = [random.randint(-128, 128, dims or of) for dims, of in ((image, IMAGE), (filters, FILTER))]
+    axes = {"channels last": (3, 3), "mixed order": (1, 3)}.get(name, (0, 1))
+    return held, {"padding": "VALID", **how}, axes, held[1].shape[axes[0]]
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_of_uniform_integers_are_tensorflows(name):
+    held, how, axes, n = convolved(name)
+    many = lambda low, axis: (np.arange(1, n + 1) * low, np.arange(n) - 1, axis)
+    numbers = np.random.RandomState(1).normal(size=held[0].shape).astype(np.float32)
+
+    def build():
+        a, b = (bits(x, tf.qint8) for x in held)
+        conv = lambda bounds=BYTES, **of: plain_one(tf.raw_ops.UniformQuantizedConvolution(
+            lhs=a, rhs=b, Tout=tf.qint32, **how, **bounds, **scaled(lhs=(0.37, 3), **of)))
+        hybrid = lambda of, x=numbers: tf.raw_ops.UniformQuantizedConvolutionHybrid(
+            lhs=x, rhs=b, Tout=tf.float32, rhs_quantization_min_val=-128, rhs_quantization_max_val=127, **how, **scaled(rhs=of))
+        narrow = dict(BYTES, output_quantization_min_val=-300, output_quantization_max_val=400)
+        return [[conv(rhs=(0.021, -7), output=(0.113, 5)), conv(narrow, rhs=(0.021, -7), output=(0.113, 5)),
+                 conv(rhs=many(0.01, axes[0]), output=many(0.2, axes[1])), conv(rhs=many(0.01, axes[0]), output=(0.5, 2))],
+                [hybrid((0.1, 3)), hybrid(many(0.03, axes[0])), hybrid((0.1, 3), numbers * 0)]]
+    scenario.check(build)
+
+
+def test_what_convolutions_of_uniform_integers_refuse():
+    def build():
+        a, b = bits(np.ones(IMAGE), tf.qint8), bits(np.ones(FILTER), tf.qint8)
+        conv = lambda padding="VALID", lhs=(0.5, 3), rhs=(0.1, 0), output=(0.2, 1), **how: scenario.Fails(plain_one(
+            tf.raw_ops.UniformQuantizedConvolution(lhs=a, rhs=b, Tout=tf.qint32, padding=padding, **BYTES, **how,
+                                                   **scaled(lhs=lhs, rhs=rhs, output=output))))
+        return [conv(lhs=(0.0, 3)), conv(rhs=(-1.0, 3)), conv(output=(np.inf, 3)), conv(lhs=(0.5, 3, 0)),
+                conv(rhs=(0.1, 0, 0)), conv(rhs=([0.1] * 4, [0] * 4)), conv(rhs=([0.1] * 4, [0] * 4, 1)),
+                conv(rhs=([0.1] * 4, [0] * 4, 0), output=([0.1] * 4, [0] * 4, 0))]
+    scenario.check(build)
+
+
+WRONG_CONVOLUTIONS = [
+    {"padding": "EXPLICIT", "explicit_padding": [-1, 0, 0, 0]}, {"padding": "EXPLICIT"}, {"explicit_padding": [0] * 4}, {"padding": "X"},
+    {"window_strides": [2]}, {"window_strides": [0, 1]}, {"lhs_dilation": [0, 1]}, {"rhs_dilation": [1, -1]}, {"rhs_dilation": [1]},
+    {"rhs_dilation": [9, 9]}, {"feature_group_count": 2}, {"feature_group_count": 0}, {"batch_group_count": 3}, {"batch_group_count": 0},
+    {"dimension_numbers": b"abc"}, {"dimension_numbers": order("NWC", "OIW", "NWC")}, {"dimension_numbers": order("NHWC", "OIHW", "NCHW")},
+]
+
+
+@pytest.mark.parametrize("how", WRONG_CONVOLUTIONS, ids=str)
+@pytest.mark.parametrize("op", ["UniformQuantizedConvolution", "UniformQuantizedConvolutionHybrid"])
+def test_the_shape_rule_of_uniform_convolutions_refuses_what_tensorflow_refuses(op, how):
+    with tf.Graph().as_default() as g:
+        hybrid = op.endswith("Hybrid")
+        bounds = {k: v for k, v in BYTES.items() if k.startswith("rhs")} if hybrid else BYTES
+        sides = {"rhs": (0.1, 3)} if hybrid else {"lhs": (0.1, 3), "rhs": (0.1, 3), "output": (0.1, 3)}
+        a = tf.ones(IMAGE) if hybrid else bits(np.ones(IMAGE), tf.qint8)
+        getattr(tf.raw_ops, op)(lhs=a, rhs=bits(np.ones(FILTER), tf.qint8), padding="VALID",
+                                Tout=tf.float32 if hybrid else tf.qint32, name="made", **bounds, **scaled(**sides))
+        graph_def = g.as_graph_def()
+    node = next(n for n in graph_def.node if n.name == "made")
+    for key, value in how.items():
+        if isinstance(value, list):
+            node.attr[key].list.i[:] = value
+        elif isinstance(value, int):
+            node.attr[key].i = value
+        else:
+            node.attr[key].s = value if isinstance(value, bytes) else value.encode()
+    with tf.Graph().as_default(), pytest.raises(ValueError):
+        tf.graph_util.import_graph_def(graph_def, name="")
+    with pytest.raises(weftlib.Error):
+        weftlib.Graph(graph_def)

@@ -163,9 +163,9 @@ class Graph:
         """The ops of its nodes and functions, those that gradients added included."""
         size = lib.weft_graph_size(self.ptr)
         if self.known != size:
-            self.known = size
-            self.names = {lib.weft_node_op(C.c_void_p(lib.weft_graph_node(self.ptr, i))).decode() for i in range(size)}
-            self.names |= self.called
+            names = {lib.weft_node_op(C.c_void_p(lib.weft_graph_node(self.ptr, i))).decode() for i in range(size)}
+            self.names = names | self.called
+            self.known = size  # last: threads of a scenario share the graph
         return self.names
 
     def node_name(self, out):

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_err add_item(void *arg, bytes name, const bundle_entry *e) {
+static weft_err checkpoint_reader_add_item(void *arg, bytes name, const bundle_entry *e) {
   weft_checkpoint *c = arg;
   WEFT_TRY(WEFT_ARRAY_RESERVE(c->item, c->capacity, c->n + 1));
   if (!(c->item[c->n].name = weft__strndup(name.data, name.size))) return WEFT_OOM;
@@ -15,20 +15,20 @@ static weft_err add_item(void *arg, bytes name, const bundle_entry *e) {
   return WEFT_OK;
 }
 
-static int by_name(const void *a, const void *b) {
+static int checkpoint_reader_by_name(const void *a, const void *b) {
   return strcmp(((const checkpoint_item *)a)->name, ((const checkpoint_item *)b)->name);
 }
 
 static weft_err open_slices(weft_checkpoint *c, const char *prefix) {
   WEFT_TRY(weft__slices_open(&c->slices, prefix));
-  WEFT_TRY(weft__slices_each(c->slices, add_item, c));
-  if (c->n > 1) qsort(c->item, (size_t)c->n, sizeof *c->item, by_name);
+  WEFT_TRY(weft__slices_each(c->slices, checkpoint_reader_add_item, c));
+  if (c->n > 1) qsort(c->item, (size_t)c->n, sizeof *c->item, checkpoint_reader_by_name);
   return WEFT_OK;
 }
 
 static weft_err open_bundle(weft_checkpoint *c, const char *prefix) {
   WEFT_TRY(weft__bundle_open(&c->bundle, prefix));
-  return weft__bundle_each(c->bundle, add_item, c);
+  return weft__bundle_each(c->bundle, checkpoint_reader_add_item, c);
 }
 
 weft_err weft__checkpoint_open(weft_checkpoint **out, const char *prefix) {

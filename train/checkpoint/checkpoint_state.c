@@ -16,7 +16,7 @@
 
 /* ---- the text ---- */
 
-static void put_string(text *t, const char *field, const char *s) {
+static void checkpoint_state_put_string(text *t, const char *field, const char *s) {
   weft__text_printf(t, "%s: \"", field);
   for (; *s; s++) {
     unsigned char c = (unsigned char)*s;
@@ -145,7 +145,7 @@ static void put_path(text *t, const char *field, const char *dir, const char *pa
   bool change = *path == '/' ? relative : *dir != '/';
   char *s = change ? weft__path_relative(path, *dir ? dir : ".") : weft__strdup(path);
   if (s)
-    put_string(t, field, s);
+    checkpoint_state_put_string(t, field, s);
   else
     t->failed = true;
   weft__free(s);

@@ -21,7 +21,7 @@ struct weft_saved_model {
   bool has_variables;
 };
 
-static void put_varint(text *t, uint64_t v) {
+static void saved_model_put_varint(text *t, uint64_t v) {
   char byte;
   for (; v > 127; v >>= 7) {
     byte = (char)(v | 128);
@@ -163,8 +163,8 @@ static weft_err saved_model_append(weft_saved_model *m, Tensorflow__MetaGraphDef
   changed.signature_def = s->entry;
   if (o->clear_devices) clear_devices(changed.graph_def);
   size_t size = tensorflow__meta_graph_def__get_packed_size(&changed);
-  put_varint(&m->graphs, 2 << 3 | 2);
-  put_varint(&m->graphs, size);
+  saved_model_put_varint(&m->graphs, 2 << 3 | 2);
+  saved_model_put_varint(&m->graphs, size);
   char *to = weft__text_reserve(&m->graphs, size);
   if (!to || m->graphs.failed) return saved_model_oom();
   m->graphs.size += tensorflow__meta_graph_def__pack(&changed, (uint8_t *)to);

@@ -12,15 +12,15 @@
 #include <string.h>
 
 /* Returns the index of the feed for a tensor, which may be a new one at the end. */
-static int place_of(const asset_feeds *f, weft_out tensor) {
+static int saved_model_assets_place_of(const asset_feeds *f, weft_out tensor) {
   for (int i = 0; i < f->n; i++)
     if (f->tensor[i].node == tensor.node && f->tensor[i].slot == tensor.slot) return i;
   return f->n;
 }
 
-static weft_err put(asset_feeds *f, weft_out tensor, const char *path) {
+static weft_err assets_put_path(asset_feeds *f, weft_out tensor, const char *path) {
   weft_tensor *fed = NULL;
-  const int at = place_of(f, tensor);
+  const int at = saved_model_assets_place_of(f, tensor);
   WEFT_TRY(WEFT_ARRAY_RESERVE(f->tensor, f->cap_tensor, f->n + 1));
   WEFT_TRY(WEFT_ARRAY_RESERVE(f->path, f->cap_path, f->n + 1));
   WEFT_TRY(weft__tensor_string(&fed, path, strlen(path)));
@@ -33,8 +33,8 @@ static weft_err put(asset_feeds *f, weft_out tensor, const char *path) {
   return WEFT_OK;
 }
 
-static weft_err add(asset_feeds *f, const weft_graph *g, const Tensorflow__AssetFileDef *def, const char *dir,
-                    const char *prefix) {
+static weft_err assets_add_file(asset_feeds *f, const weft_graph *g, const Tensorflow__AssetFileDef *def,
+                                const char *dir, const char *prefix) {
   const Tensorflow__TensorInfo *info = def->tensor_info;
   if (!info || info->encoding_case != TENSORFLOW__TENSOR_INFO__ENCODING_NAME)
     return weft__fail(WEFT_INVALID_ARGUMENT, "the asset %s of the SavedModel in %s has no tensor", def->filename, dir);
@@ -42,7 +42,7 @@ static weft_err add(asset_feeds *f, const weft_graph *g, const Tensorflow__Asset
   char *name = prefix && *prefix ? weft__sprintf("%s/%s", prefix, info->name) : weft__strdup(info->name);
   char *below = weft__sprintf("assets/%s", def->filename), *path = below ? weft__path_below(dir, below) : NULL;
   weft_err err = name && path ? weft__graph_find_out(g, name, &tensor) : WEFT_OOM;
-  if (!err) err = put(f, tensor, path);
+  if (!err) err = assets_put_path(f, tensor, path);
   weft__free(path);
   weft__free(below);
   weft__free(name);
@@ -50,13 +50,14 @@ static weft_err add(asset_feeds *f, const weft_graph *g, const Tensorflow__Asset
 }
 
 /* Adds the assets of TensorFlow 1, which lists them in a collection of packed messages. */
-static weft_err add_packed(asset_feeds *f, const weft_graph *g, const Tensorflow__CollectionDefAnyList *list,
-                           const char *dir, const char *prefix) {
+static weft_err saved_model_assets_add_packed(asset_feeds *f, const weft_graph *g,
+                                              const Tensorflow__CollectionDefAnyList *list, const char *dir,
+                                              const char *prefix) {
   for (size_t i = 0; i < list->n_value; i++) {
     const ProtobufCBinaryData *bytes = &list->value[i]->value;
     ProtobufCMessage *def = NULL;
     WEFT_TRY(weft__proto_unpack(&def, &tensorflow__asset_file_def__descriptor, bytes->data, bytes->len));
-    weft_err err = add(f, g, (const Tensorflow__AssetFileDef *)def, dir, prefix);
+    weft_err err = assets_add_file(f, g, (const Tensorflow__AssetFileDef *)def, dir, prefix);
     protobuf_c_message_free_unpacked(def, NULL);
     WEFT_TRY(err);
   }
@@ -65,12 +66,12 @@ static weft_err add_packed(asset_feeds *f, const weft_graph *g, const Tensorflow
 
 weft_err weft__saved_model_assets(asset_feeds *f, const weft_graph *g, const Tensorflow__MetaGraphDef *m,
                                   const char *dir, const char *prefix) {
-  for (size_t i = 0; i < m->n_asset_file_def; i++) WEFT_TRY(add(f, g, m->asset_file_def[i], dir, prefix));
+  for (size_t i = 0; i < m->n_asset_file_def; i++) WEFT_TRY(assets_add_file(f, g, m->asset_file_def[i], dir, prefix));
   for (size_t i = 0; i < m->n_collection_def && !m->n_asset_file_def; i++) {
     const Tensorflow__MetaGraphDefCollectionDefEntry *e = m->collection_def[i];
     if (strcmp(e->key, "saved_model_assets") == 0 && e->value &&
         e->value->kind_case == TENSORFLOW__COLLECTION_DEF__KIND_ANY_LIST)
-      WEFT_TRY(add_packed(f, g, e->value->any_list, dir, prefix));
+      WEFT_TRY(saved_model_assets_add_packed(f, g, e->value->any_list, dir, prefix));
   }
   return WEFT_OK;
 }

@@ -44,7 +44,7 @@ typedef struct build {
   const char **texts;
 } build;
 
-static int by_key(const void *a, const void *b) {
+static int saver_graph_by_key(const void *a, const void *b) {
   const save_item *x = a, *y = b;
   int c = strcmp(x->name, y->name);
   return c ? c : x->order - y->order;
@@ -53,7 +53,7 @@ static int by_key(const void *a, const void *b) {
 static int by_device(const void *a, const void *b) {
   const save_item *x = a, *y = b;
   int c = strcmp(x->device, y->device);
-  return c ? c : by_key(a, b);
+  return c ? c : saver_graph_by_key(a, b);
 }
 
 /* ---- the items to save ---- */
@@ -145,7 +145,7 @@ static weft_err saver_gather(build *b) {
     b->item[i].order = i;
     b->item[i].device = b->g->node[b->item[i].v.variable.node]->device;
   }
-  qsort(b->item, (size_t)b->n, sizeof *b->item, by_key);
+  qsort(b->item, (size_t)b->n, sizeof *b->item, saver_graph_by_key);
   return check_keys(b);
 }
 

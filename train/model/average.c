@@ -149,8 +149,7 @@ static weft_err keep_average(weft_average *a, weft_out value) {
   variable_nodes made;
   if (value.node < 0 || value.node >= g->n_node)
     return weft__fail(WEFT_INVALID_ARGUMENT, "average: node %d is not one of the graph's %d", value.node, g->n_node);
-  if (weft__average_of(a, value).node >= 0)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Moving average already computed for: %s", g->node[value.node]->name);
+  if (weft__average_of(a, value).node >= 0) return WEFT_OK;
   WEFT_TRY(weft__scope_push_control(g, -1, NULL));
   weft_err err = weft__variable_is(g, value) ? average_variable(a, value, &made) : average_value(a, value, &made);
   weft__scope_pop(g);
@@ -213,7 +212,8 @@ static int update_unbiased(weft_graph *g, weft_out average, weft_out value, weft
   return done;
 }
 
-static int update_one(weft_average *a, weft_out value, weft_out decay) {
+/* Only the updates of the call that makes an average take the weight of its first zero into account. */
+static int update_one(weft_average *a, weft_out value, weft_out decay, bool is_new) {
   weft_graph *g = a->g;
   weft_out average = weft__average_of(a, value);
   int done = -1;
@@ -224,7 +224,7 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
   weft_out rate = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(decay));
   if (rate.node >= 0 && weft__variable_type(g, average) != WEFT_FLOAT)
     rate = weft__b_cast(g, rate, weft__variable_type(g, average));
-  if (exact && a->zero_debias && !weft__variable_is(g, value)) {
+  if (exact && a->zero_debias && is_new && !weft__variable_is(g, value)) {
     done = update_unbiased(g, average, value, rate, exact);
   } else if (exact) {
     weft_out d = weft__named_binary(g, "Mul", "mul", OUT(average_difference(g, average, value)), OUT(rate));
@@ -237,12 +237,13 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
   return done;
 }
 
+/* done[i] is not 0 if the average of values[i] is new; it becomes the node of its update. */
 static weft_out update_all(weft_average *a, int n, const weft_out *values, int *done) {
   weft_graph *g = a->g;
   weft_out o = WEFT_NONE;
   weft__b_push_name(g, a->name);
   weft_out decay = decay_of(a);
-  for (int i = 0; i < n && !g->sticky.code; i++) done[i] = update_one(a, values[i], decay);
+  for (int i = 0; i < n && !g->sticky.code; i++) done[i] = update_one(a, values[i], decay, done[i] != 0);
   char *exact = weft__named_scope_exact(g);
   if (exact && !g->sticky.code) o = weft__n_group(g, exact, n, done);
   weft__free(exact);
@@ -254,7 +255,10 @@ weft_out weft__average_apply(weft_average *a, int n, const weft_out *values) {
   weft_graph *g = a->g;
   int *done = weft__alloc(((size_t)n + 1) * sizeof *done);
   weft_err err = done ? weft__b_ok(g) : WEFT_OOM;
-  for (int i = 0; i < n && err == WEFT_OK; i++) err = keep_average(a, values[i]);
+  for (int i = 0; i < n && err == WEFT_OK; i++) {
+    done[i] = values[i].node >= 0 && values[i].node < g->n_node && weft__average_of(a, values[i]).node < 0;
+    err = keep_average(a, values[i]);
+  }
   weft_out o = weft__named_keep(g, err) ? update_all(a, n, values, done) : WEFT_NONE;
   weft__free(done);
   return o;

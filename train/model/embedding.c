@@ -1,6 +1,7 @@
 /* embedding.c - looks up rows of a table, which may be partitioned over several ps.
  *
- * Each part's rows are gathered on the ps that holds the part, so that only rows are sent.  Gradients are IndexedSlices. */
+ * Each part's rows are gathered on the ps that holds the part, so that only rows are sent.  Gradients are
+ * IndexedSlices. */
 #include "train/model/embedding.h"
 #include "base/alloc.h"
 #include "train/model/clip.h"
@@ -9,7 +10,7 @@
 
 /* Gathers on the device of the part, in a scope of the node's name or under a name of its own.  Of a resource variable
  * only the rows are read. */
-static weft_out gather_rows(weft_graph *g, weft_out part, weft_out ids, bool here) {
+static weft_out embedding_gather_rows(weft_graph *g, weft_out part, weft_out ids, bool here) {
   const bool resource = weft__variable_is(g, part) && weft__variable_is_resource(g, part);
   weft_out table = resource ? part : weft__variable_or_value(g, part), o;
   weft__b_push_colocate(g, part.node);
@@ -40,7 +41,7 @@ static shape part_shape(const weft_graph *g, weft_out part) {
 }
 
 /* Returns the number of rows of all parts, or -1 if it is unknown. */
-static int64_t count_rows(const weft_graph *g, int n, const weft_out *parts) {
+static int64_t embedding_count_rows(const weft_graph *g, int n, const weft_out *parts) {
   int64_t rows = 0;
   for (int i = 0; i < n; i++) {
     const shape s = part_shape(g, parts[i]);
@@ -59,16 +60,16 @@ static weft_out part_rows(weft_graph *g, weft_out part) {
   return rows;
 }
 
-/* The number of rows of all parts, with the type of ids. */
+/* Builds the number of rows of all parts, with the type of ids. */
 static weft_out all_rows(weft_graph *g, int n, const weft_out *parts, weft_dtype type, weft_out *room) {
-  const int64_t known = count_rows(g, n, parts);
+  const int64_t known = embedding_count_rows(g, n, parts);
   if (known >= 0) return weft__n_scalar(g, "Const", type, (double)known);
-  for (int i = 0; i < n; i++) room[i] = count_rows(g, 1, &parts[i]) < 0 ? part_rows(g, parts[i]) : WEFT_NONE;
+  for (int i = 0; i < n; i++) room[i] = embedding_count_rows(g, 1, &parts[i]) < 0 ? part_rows(g, parts[i]) : WEFT_NONE;
   weft__b_push_name(g, "stack");
   for (int i = 0; i < n; i++) {
     char name[16];
     snprintf(name, sizeof name, "%d", i);
-    if (room[i].node < 0) room[i] = weft__n_scalar(g, name, WEFT_INT32, (double)count_rows(g, 1, &parts[i]));
+    if (room[i].node < 0) room[i] = weft__n_scalar(g, name, WEFT_INT32, (double)embedding_count_rows(g, 1, &parts[i]));
   }
   weft_out sizes = weft__n_scope_node(g, "Pack", n, room, 1, &A_INT("N", n));
   weft__b_pop(g);
@@ -92,7 +93,7 @@ static void split_div(weft_graph *g, int n, weft_out all, weft_out flat, weft_ou
   *row = weft__b_node(g, "Select", NULL, 3, (weft_out[]){first, row_larger, row_other}, 0, NULL);
 }
 
-/* The shape of a row: known, or read from the first part. */
+/* Builds the shape of a row: known, or read from the first part. */
 static weft_out row_shape(weft_graph *g, weft_out part) {
   weft_out table = weft__variable_or_value(g, part);
   weft__b_push_colocate(g, part.node);
@@ -102,14 +103,14 @@ static weft_out row_shape(weft_graph *g, weft_out part) {
   return dims;
 }
 
-/* The size as TensorFlow builds it: a constant if it is known. */
-static weft_out size_of(weft_graph *g, weft_out x) {
+/* Builds the size as TensorFlow does: a constant if it is known. */
+static weft_out embedding_size_of(weft_graph *g, weft_out x) {
   const shape s = *weft__out_shape(g, x);
   if (!weft__shape_known(&s)) return weft__named_unary(g, "Size", "Size", x);
   return weft__n_scalar(g, "Size", WEFT_INT32, (double)weft__shape_count(&s));
 }
 
-/* The rows in the shape of ids. */
+/* Builds the rows in the shape of ids. */
 static weft_out shape_rows(weft_graph *g, weft_out rows, weft_out ids, weft_out part) {
   const shape s = part_shape(g, part);
   const bool known = weft__shape_rows_known(&s);
@@ -124,7 +125,7 @@ static weft_out shape_rows(weft_graph *g, weft_out rows, weft_out ids, weft_out 
 
 static weft_out lookup_parts(weft_graph *g, int n, const weft_out *parts, weft_out ids, bool div, weft_out *stitch) {
   weft_out flat = weft__named_reshape(g, ids, 1, (int64_t[]){-1}), part, row;
-  weft_out order = weft__named_range(g, size_of(g, flat));
+  weft_out order = weft__named_range(g, embedding_size_of(g, flat));
   if (g->sticky.code) return WEFT_NONE;
   if (div)
     split_div(g, n, all_rows(g, n, parts, weft__type_of(g, flat), stitch), flat, &part, &row);
@@ -136,14 +137,14 @@ static weft_out lookup_parts(weft_graph *g, int n, const weft_out *parts, weft_o
   weft_out places = weft__b_node(g, "DynamicPartition", NULL, 2, (weft_out[]){order, part}, 1, &count);
   for (int i = 0; i < n && !g->sticky.code; i++) {
     stitch[i] = weft__b_slot(places, i);
-    stitch[n + i] = gather_rows(g, parts[i], weft__b_slot(rows, i), false);
+    stitch[n + i] = embedding_gather_rows(g, parts[i], weft__b_slot(rows, i), false);
   }
   if (g->sticky.code) return WEFT_NONE;
   weft_out all = weft__n_scope_node(g, "ParallelDynamicStitch", 2 * n, stitch, 1, &A_INT("N", n));
   return shape_rows(g, all, ids, parts[0]);
 }
 
-/* The axes of a row where a rank is not known yet. */
+/* Builds the axes of a row where a rank is not known yet. */
 static weft_out axes_of_rows(weft_graph *g, weft_out rows, weft_out ids) {
   const int first = weft__shape_of(g, ids)->rank;
   weft_out begin = first < 0 ? weft__named_unary(g, "Rank", "Rank", ids) : WEFT_NONE;
@@ -172,7 +173,7 @@ static weft_out clip_rows(weft_graph *g, weft_out rows, weft_out ids, const term
 }
 
 static weft_out lookup_one(weft_graph *g, weft_out part, weft_out ids, const term *max_norm) {
-  weft_out rows = gather_rows(g, part, ids, true);
+  weft_out rows = embedding_gather_rows(g, part, ids, true);
   weft__b_push_colocate(g, part.node);
   rows = clip_rows(g, rows, ids, max_norm);
   weft__b_pop(g);

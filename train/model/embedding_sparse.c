@@ -1,15 +1,16 @@
-/* embedding_sparse.c - combines rows of a table by the rows of a sparse matrix of ids: their sum, mean, or sum divided by
- * the root of the squared weights.
+/* embedding_sparse.c - combines rows of a table by the rows of a sparse matrix of ids: their sum, mean, or sum divided
+ * by the root of the squared weights.
  *
- * A table that is one tensor is read by SparseSegmentSum itself.  Of other tables each id is looked up once.  The safe form
- * drops ids below 0 and ids without weight, and gives rows without ids a value. */
+ * A table that is one tensor is read by SparseSegmentSum itself.  Of other tables each id is looked up once.  The safe
+ * form drops ids below 0 and ids without weight, and gives rows without ids a value. */
 #include "train/model/embedding.h"
 #include "train/model/variable_nodes.h"
 #include "base/alloc.h"
 #include "base/cast.h"
 #include <string.h>
 
-/* The kind of combiner: 0 sum, 1 mean, 2 sqrtn; -1 if there is none of that name, and the graph keeps the failure. */
+/* Returns the kind of combiner: 0 sum, 1 mean, 2 sqrtn; -1 if there is none of that name, and the graph keeps the
+ * failure. */
 static int combiner_kind(weft_graph *g, const char *name) {
   static const char *const names[] = {"sum", "mean", "sqrtn"};
   for (int i = 0; i < 3; i++)
@@ -31,7 +32,8 @@ static weft_out first_column(weft_graph *g, weft_out x) {
   return o;
 }
 
-/* The one tensor that holds the whole table; WEFT_NONE if it is in parts, in a resource, or its rows are clipped. */
+/* Returns the one tensor that holds the whole table; WEFT_NONE if it is in parts, in a resource, or its rows are
+ * clipped. */
 static weft_out whole_table(weft_graph *g, const sparse_lookup *l) {
   if (l->n != 1 || l->opts.max_norm) return WEFT_NONE;
   if (weft__variable_is(g, l->parts[0]) && weft__variable_is_resource(g, l->parts[0])) return WEFT_NONE;
@@ -39,7 +41,7 @@ static weft_out whole_table(weft_graph *g, const sparse_lookup *l) {
   return weft__type_of(g, table) == WEFT_RESOURCE ? WEFT_NONE : table;
 }
 
-/* The weights, with an axis of length 1 for each axis of a row. */
+/* Builds the weights, with an axis of length 1 for each axis of a row. */
 static weft_out spread_weights(weft_graph *g, weft_out weights, weft_out rows) {
   weights = weft__b_cast(g, weights, weft__type_of(g, rows));
   weft_out axes = weft__named_binary(g, "Sub", "sub", OUT(weft__named_rank(g, rows)), NUM(1));
@@ -55,7 +57,8 @@ static weft_out spread_weights(weft_graph *g, weft_out weights, weft_out rows) {
   return weft__b_reshape(g, weights, dims);
 }
 
-/* The rows times their weights, added by segment; the mean is divided by the weights, sqrtn by the root of their squares. */
+/* Builds the rows times their weights, added by segment; the mean is divided by the weights, sqrtn by the root of their
+ * squares. */
 static weft_out weighted_rows(weft_graph *g, weft_out rows, weft_out weights, weft_out segments, int kind) {
   weights = spread_weights(g, weights, rows);
   rows = weft__named_binary_of(g, "Mul", "mul", rows, weights);
@@ -136,7 +139,7 @@ typedef struct entries { /* of a sparse matrix */
   weft_out indices, values, dense_shape;
 } entries;
 
-/* The ids as a matrix: all axes but the last become one. */
+/* Builds the ids as a matrix: all axes but the last become one. */
 static entries as_matrix(weft_graph *g, const sparse_lookup *l, const outer_sizes *s) {
   weft_out sizes[2] = {weft__named_reduce(g, "Prod", "Prod", outer_slice(g, s, s->dense_shape))};
   sizes[1] = last_size(g, s);
@@ -151,7 +154,7 @@ static entries as_matrix(weft_graph *g, const sparse_lookup *l, const outer_size
 }
 
 /* tf.sparse.retain */
-static entries retain(weft_graph *g, entries m, weft_out keep) {
+static entries entries_retain(weft_graph *g, entries m, weft_out keep) {
   weft_out at = weft__named_reshape(g, weft__named_unary(g, "Where", "Where", keep), 1, (int64_t[]){-1});
   entries kept = {weft__named_gather(g, m.indices, at), WEFT_NONE, WEFT_NONE};
   kept.values = weft__named_gather(g, m.values, at);
@@ -165,13 +168,13 @@ static void retain_valid(weft_graph *g, entries *ids, entries *weights, bool pos
   weft_out valid = weft__named_binary(g, "GreaterEqual", "GreaterEqual", OUT(ids->values), NUM(0));
   if (weighted) /* the ones are TensorFlow's: the seeds of what is drawn later count nodes */
     valid = weft__b_binary(g, "LogicalAnd", valid, weft__named_ones_like(g, weights->values, WEFT_BOOL));
-  *ids = retain(g, *ids, valid);
+  *ids = entries_retain(g, *ids, valid);
   if (!weighted) return;
-  *weights = retain(g, *weights, valid);
+  *weights = entries_retain(g, *weights, valid);
   if (!positive) return;
   valid = weft__named_binary(g, "Greater", "Greater", OUT(weights->values), NUM(0));
-  *ids = retain(g, *ids, valid);
-  *weights = retain(g, *weights, valid);
+  *ids = entries_retain(g, *ids, valid);
+  *weights = entries_retain(g, *weights, valid);
 }
 
 /* tf.sparse.fill_empty_rows; returns which rows were empty. */
@@ -185,7 +188,7 @@ static weft_out fill_empty_rows(weft_graph *g, entries *m, term value) {
   return weft__b_slot(o, 2);
 }
 
-/* The rows, with zeros for those that were empty. */
+/* Builds the rows, with zeros for those that were empty. */
 static weft_out clear_rows(weft_graph *g, weft_out rows, weft_out empty) {
   empty = weft__named_reshape(g, empty, 2, (int64_t[]){-1, 1});
   weft_out width = weft__named_element(g, weft__named_shape(g, rows), 1);
@@ -198,7 +201,7 @@ static weft_out clear_rows(weft_graph *g, weft_out rows, weft_out empty) {
   return weft__n_scope_node(g, "Select", 3, (weft_out[]){empty, zeros, rows}, 0, NULL);
 }
 
-/* The rows in the shape that the ids had without their last axis. */
+/* Builds the rows in the shape that the ids had without their last axis. */
 static weft_out restore_axes(weft_graph *g, weft_out rows, const outer_sizes *s, const shape *row) {
   weft_out outer = outer_slice(g, s, weft__b_cast(g, s->dense_shape, WEFT_INT32));
   weft_out dims = weft__named_shape(g, rows);

@@ -31,8 +31,8 @@ static void clip_by_average_norm(const call *c) {
   *c->out = weft__clip_by_average_norm(c->g, c->o->name, c->in[0].out, c->in[1]);
 }
 
-/* The operands as gradients; the caller has replaced IndexedSlices by their values. */
-static grad_value *dense(weft_graph *g, int n, const term *in) {
+/* Returns the operands as gradients.  The caller frees the list, and has replaced IndexedSlices by their values. */
+static grad_value *helper_dense_gradients(weft_graph *g, int n, const term *in) {
   grad_value *d = weft__alloc_zero((size_t)n + 1, sizeof *d);
   if (!weft__named_keep(g, d ? WEFT_OK : WEFT_OOM)) return NULL;
   for (int i = 0; i < n; i++)
@@ -41,7 +41,7 @@ static grad_value *dense(weft_graph *g, int n, const term *in) {
 }
 
 static void global_norm(const call *c) {
-  grad_value *d = dense(c->g, c->n, c->in);
+  grad_value *d = helper_dense_gradients(c->g, c->n, c->in);
   if (d) *c->out = weft__global_norm(c->g, c->o->name, c->n, d);
   weft__free(d);
 }
@@ -49,7 +49,7 @@ static void global_norm(const call *c) {
 /* Operands: limit, norm, then the tensors. */
 static void clip_by_global_norm(const call *c) {
   const int n = c->n - 2;
-  grad_value *d = dense(c->g, n, c->in + 2);
+  grad_value *d = helper_dense_gradients(c->g, n, c->in + 2);
   if (d) weft__clip_by_global_norm(c->g, c->o->name, n, d, c->in[0], c->in[1].out, d);
   for (int i = 0; d && i < n; i++) c->out[i] = d[i].dense;
   weft__free(d);
@@ -61,7 +61,7 @@ static const term *unless_left_out(const term *t) {
   return t->out.node >= 0 || t->constant || t->number != 0 ? t : NULL;
 }
 
-/* The parts of a table, which are the operands from `first` on; weft__free them. */
+/* Returns the parts of a table, which are the operands from `first` on.  The caller frees the list. */
 static weft_out *table_parts(const call *c, int first) {
   weft_out *parts = weft__alloc((size_t)(c->n - first) * sizeof *parts);
   if (!weft__named_keep(c->g, parts ? WEFT_OK : WEFT_OOM)) return NULL;
@@ -101,13 +101,13 @@ static void safe_embedding_lookup_sparse(const call *c) {
 
 /* ---- images: the image, then parameters ---- */
 
-/* An operand that is a whole number; what no double holds exactly becomes the nearest that it does. */
+/* Returns an operand that is a whole number, limited to 2^53, up to which a double is exact. */
 static int64_t whole_number(const call *c, int i) {
   const double most = 9007199254740992, x = c->in[i].number;
   return x >= most ? (int64_t)most : x > -most ? (int64_t)x : -(int64_t)most;
 }
 
-/* A type is given as its number. */
+/* Returns the type of an operand, which is given as its number. */
 static weft_dtype type_of_term(const call *c, int i) { return (weft_dtype)weft__int_sat(whole_number(c, i)); }
 
 static void saturate_cast(const call *c) {

@@ -82,7 +82,7 @@ weft_out weft__image_resize(weft_graph *g, weft_out x, const char *name, term si
 
 /* ---- flips ---- */
 
-static weft_out reversed(weft_graph *g, weft_out x, int64_t axis) {
+static weft_out image_reverse_axis(weft_graph *g, weft_out x, int64_t axis) {
   weft__b_push_name(g, "ReverseV2");
   weft_out in[] = {x, weft__named_ints(g, "axis", &axis, 1)}, o = weft__n_scope_node(g, "ReverseV2", 2, in, 0, NULL);
   weft__b_pop(g);
@@ -95,12 +95,12 @@ weft_out weft__image_flip(weft_graph *g, weft_out x, const char *name, bool up_d
   if (rank < 0) return image_refuse(g, "flip", x);
   weft__named_push(g, name, up_down ? "flip_up_down" : "flip_left_right");
   x = weft__image_checked(g, "flip", x);
-  if (x.node >= 0) x = reversed(g, x, rank - 3 + !up_down);
+  if (x.node >= 0) x = image_reverse_axis(g, x, rank - 3 + !up_down);
   weft__b_pop(g);
   return x;
 }
 
-/* The branch of tf.cond where the image is flipped. */
+/* Builds the branch of tf.cond where the image is flipped. */
 static weft_out reversed_if(weft_graph *g, weft_out x, int64_t axis, weft_out pred, weft_out yes) {
   weft__b_push_name(g, "ReverseV2");
   weft_out in[] = {weft__named_branch(g, "Switch", "Switch", x, pred, true), WEFT_NONE};
@@ -122,7 +122,7 @@ static weft_out flip_one(weft_graph *g, weft_out x, int64_t axis, const int64_t 
   return o;
 }
 
-/* A number is drawn for each image: flips is 0 or 1. */
+/* Flips each image by a number that is drawn for it: flips is 0 or 1. */
 static weft_out flip_each(weft_graph *g, weft_out x, int64_t axis, const int64_t *seed) {
   weft_out rows = weft__named_element(g, weft__named_shape(g, x), 0);
   weft_out drawn = weft__image_draw(g, rows, 0, 1, seed), dims[4] = {rows};
@@ -134,7 +134,7 @@ static weft_out flip_each(weft_graph *g, weft_out x, int64_t axis, const int64_t
   drawn = weft__n_scope_node(g, "Reshape", 2, (weft_out[]){drawn, to}, 0, NULL);
   weft__b_pop(g);
   weft_out flips = weft__b_cast(g, weft__named_unary(g, "Round", "Round", drawn), weft__type_of(g, x));
-  weft_out flipped = weft__named_binary_of(g, "Mul", "mul", flips, reversed(g, x, axis));
+  weft_out flipped = weft__named_binary_of(g, "Mul", "mul", flips, image_reverse_axis(g, x, axis));
   weft_out kept = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(flips));
   return weft__named_binary_of(g, "AddV2", "add", flipped, weft__named_binary_of(g, "Mul", "mul", kept, x));
 }
@@ -173,7 +173,7 @@ weft_out weft__image_draw(weft_graph *g, weft_out rows, double low, double high,
   return o;
 }
 
-/* An int32 for each element of `like`, drawn from [0, 2^31 - 1). */
+/* Builds an int32 for each element of `like`, drawn from [0, 2^31 - 1). */
 static weft_out draw_offsets(weft_graph *g, weft_out like, const int64_t *seed) {
   int64_t seed1, seed2;
   weft_out dims = weft__named_shape(g, like);

@@ -55,7 +55,7 @@ static weft_out as_float(weft_graph *g, weft_out x) {
 }
 
 /* Converts the result of arithmetic back to the type of the image. */
-static weft_out as_before(weft_graph *g, weft_out x, weft_dtype type, bool saturate) {
+static weft_out to_type(weft_graph *g, weft_out x, weft_dtype type, bool saturate) {
   return weft__image_convert(g, NULL, x, type, saturate);
 }
 
@@ -75,7 +75,7 @@ weft_out weft__image_brightness(weft_graph *g, weft_out x, const char *name, ter
   weft__named_push(g, name, "adjust_brightness");
   x = as_float(g, x);
   weft_out in[] = {x, cast_term(g, delta, weft__type_of(g, x))};
-  x = as_before(g, weft__n_scope_node(g, "AddV2", 2, in, 0, NULL), type, true);
+  x = to_type(g, weft__n_scope_node(g, "AddV2", 2, in, 0, NULL), type, true);
   weft__b_pop(g);
   return x;
 }
@@ -86,7 +86,7 @@ weft_out weft__image_contrast(weft_graph *g, weft_out x, const char *name, term 
   weft__named_push(g, name, "adjust_contrast");
   x = as_float(g, x);
   weft_out in[] = {x, weft__named_term(g, "contrast_factor", factor, WEFT_FLOAT)};
-  x = as_before(g, weft__n_scope_node(g, "AdjustContrastv2", 2, in, 0, NULL), type, true);
+  x = to_type(g, weft__n_scope_node(g, "AdjustContrastv2", 2, in, 0, NULL), type, true);
   weft__b_pop(g);
   return x;
 }
@@ -102,7 +102,7 @@ static weft_out image_adjust(weft_graph *g, weft_out x, const char *name, const 
   weft_out in[] = {x, weft__named_term(g, parameter, by, WEFT_FLOAT)};
   x = weft__n_scope_node(g, op_name, 2, in, 0, NULL);
   weft__b_pop(g);
-  x = as_before(g, x, type, false);
+  x = to_type(g, x, type, false);
   weft__b_pop(g);
   return x;
 }
@@ -115,7 +115,7 @@ weft_out weft__image_hue(weft_graph *g, weft_out x, const char *name, term delta
   return image_adjust(g, x, name, "adjust_hue", "AdjustHue", "delta", delta);
 }
 
-/* (x - mean) / deviation, which is at least 1 / sqrt(pixels): an image of one color becomes 0. */
+/* Builds (x - mean) / deviation.  The deviation is at least 1 / sqrt(pixels), so an image of one color becomes 0. */
 weft_out weft__image_standardize(weft_graph *g, weft_out x, const char *name) {
   static const int64_t axes[] = {-1, -2, -3};
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;

@@ -132,7 +132,7 @@ weft_out weft__input_producer(weft_graph *g, weft_out x, const weft_producer_opt
   return q;
 }
 
-static weft_out size_of(weft_graph *g, weft_out x) {
+static weft_out input_size_of(weft_graph *g, weft_out x) {
   int64_t n = x.node < 0 ? -1 : weft__shape_count(weft__out_shape(g, x));
   return n >= 0 ? weft__n_scalar(g, "Size", WEFT_INT32, (double)n) : weft__b_unary(g, "Size", x);
 }
@@ -140,7 +140,7 @@ static weft_out size_of(weft_graph *g, weft_out x) {
 /* Returns x with a check that it has elements. */
 static weft_out not_empty(weft_graph *g, weft_out x) {
   static const char why[] = "string_input_producer requires a non-null input tensor";
-  weft_out some = weft__named_binary(g, "Greater", "Greater", OUT(size_of(g, x)), NUM(0));
+  weft_out some = weft__named_binary(g, "Greater", "Greater", OUT(input_size_of(g, x)), NUM(0));
   weft_out check = weft__named_assert(g, some, 1, &(assert_data){why, WEFT_NONE}, 3);
   weft__b_push_control(g, check.node >= 0, &check.node);
   x = weft__b_node(g, "Identity", NULL, 1, &x, 0, NULL);
@@ -172,7 +172,7 @@ weft_out weft__range_producer(weft_graph *g, weft_out x, int64_t limit, const we
   return q;
 }
 
-static weft_out shape_of(weft_graph *g, weft_out x) {
+static weft_out input_shape_of(weft_graph *g, weft_out x) {
   const shape *s = weft__out_shape(g, x);
   return weft__shape_known(s) ? weft__named_ints(g, "Shape", s->dim, s->rank) : weft__b_unary(g, "Shape", x);
 }
@@ -186,7 +186,7 @@ void weft__slice_producer(weft_graph *g, int n, const weft_out *x, weft_out *out
   if (g->sticky.code || x[0].node < 0) return;
   weft__named_push(g, inner.name, "input_producer");
   inner.name = NULL;
-  weft_out q = weft__range_producer(g, weft__named_element(g, shape_of(g, x[0]), 0), 0, &inner);
+  weft_out q = weft__range_producer(g, weft__named_element(g, input_shape_of(g, x[0]), 0), 0, &inner);
   weft_out index =
       queue_node(g, "QueueDequeueV2", q, "Dequeue", 0, NULL, 1, &A_TYPES("component_types", &index_type, 1));
   for (int i = 0; i < n; i++) out[i] = weft__named_gather(g, x[i], index);

@@ -86,7 +86,7 @@ static weft_err check_activation(const weft_graph *g, const char *name) {
   return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
 }
 
-static weft_err check_padding(const char *name) {
+static weft_err layer_check_padding(const char *name) {
   if (!name || strcmp(name, "VALID") == 0 || strcmp(name, "SAME") == 0) return WEFT_OK;
   suggestion s = {.what = "padding", .name = name};
   weft__suggest_offer(&s, "VALID");
@@ -94,30 +94,30 @@ static weft_err check_padding(const char *name) {
   return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
 }
 
-static weft_err check_count(const char *what, const char *name, int64_t count) {
+static weft_err layer_check_count(const char *what, const char *name, int64_t count) {
   if (count >= 0) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT, "%s: %s is %lld; it must not be negative", what, name, (long long)count);
 }
 
-static weft_err check_options(const weft_graph *g, const char *what, const layer *l) {
+static weft_err layer_check_options(const weft_graph *g, const char *what, const layer *l) {
   WEFT_TRY(check_activation(g, l->activation));
-  WEFT_TRY(check_padding(l->padding));
-  WEFT_TRY(check_count(what, "stride_h", l->stride[0]));
-  WEFT_TRY(check_count(what, "stride_w", l->stride[1]));
-  WEFT_TRY(check_count(what, "dilation_h", l->dilation[0]));
-  return check_count(what, "dilation_w", l->dilation[1]);
+  WEFT_TRY(layer_check_padding(l->padding));
+  WEFT_TRY(layer_check_count(what, "stride_h", l->stride[0]));
+  WEFT_TRY(layer_check_count(what, "stride_w", l->stride[1]));
+  WEFT_TRY(layer_check_count(what, "dilation_h", l->dilation[0]));
+  return layer_check_count(what, "dilation_w", l->dilation[1]);
 }
 
 /* Checks what all image layers take; the height and width of the kernel or window are `size`. */
 static weft_err check_sizes(const weft_graph *g, const char *what, const int64_t *size, const layer *l) {
-  WEFT_TRY(check_count(what, "height", size[0]));
-  WEFT_TRY(check_count(what, "width", size[1]));
-  return check_options(g, what, l);
+  WEFT_TRY(layer_check_count(what, "height", size[0]));
+  WEFT_TRY(layer_check_count(what, "width", size[1]));
+  return layer_check_options(g, what, l);
 }
 
 /* ---- the last nodes of dense and conv2d ---- */
 
-static const char *format_of(const layer *l) { return l->channels_first ? "NCHW" : "NHWC"; }
+static const char *layer_format_of(const layer *l) { return l->channels_first ? "NCHW" : "NHWC"; }
 
 static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *l) {
   if (l->no_bias || x.node < 0) return x;
@@ -128,7 +128,7 @@ static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *
               .untrainable = l->untrainable};
   if (w.init.kind == INIT_DEFAULT) w.init.kind = INIT_ZEROS;
   weft_out bias = weft__layer_variable(g, &w, NULL);
-  return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 1, &A_STR("data_format", format_of(l)));
+  return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 1, &A_STR("data_format", layer_format_of(l)));
 }
 
 static weft_out layer_activate(weft_graph *g, weft_out x, const layer *l) {
@@ -176,8 +176,8 @@ static weft_out layer_tensordot(weft_graph *g, weft_out x, weft_out w, int64_t i
 weft_out weft__dense(weft_graph *g, weft_out x, int64_t units, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   const shape *s = weft__shape_of(g, x);
-  weft_err err = check_count("dense", "units", units);
-  if (!err) err = check_options(g, "dense", l);
+  weft_err err = layer_check_count("dense", "units", units);
+  if (!err) err = layer_check_options(g, "dense", l);
   if (!err && (s->rank < 2 || s->dim[s->rank - 1] < 0))
     err = weft__fail(WEFT_INVALID_ARGUMENT,
                      "The last dimension of the inputs to a dense layer should be defined. Found: %s",
@@ -201,10 +201,10 @@ static const char *padding_of(const layer *l) { return l->padding ? l->padding :
 
 static int64_t at_least_1(int64_t v) { return v > 0 ? v : 1; }
 
-static weft_err check_image(const weft_graph *g, const char *what, weft_out x, const layer *l) {
+static weft_err layer_check_image(const weft_graph *g, const char *what, weft_out x, const layer *l) {
   const shape *s = weft__shape_of(g, x);
   if (s->rank == 4) return WEFT_OK;
-  return weft__fail(WEFT_INVALID_ARGUMENT, "%s: images have 4 axes (%s), got %s", what, format_of(l),
+  return weft__fail(WEFT_INVALID_ARGUMENT, "%s: images have 4 axes (%s), got %s", what, layer_format_of(l),
                     weft__shape_text(s));
 }
 
@@ -217,9 +217,9 @@ static void layer_sizes(int64_t *four, int64_t height, int64_t width, const laye
 
 weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const int64_t *size, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  weft_err err = check_count("conv2d", "filters", filters);
+  weft_err err = layer_check_count("conv2d", "filters", filters);
   if (!err) err = check_sizes(g, "conv2d", size, l);
-  if (!err) err = check_image(g, "conv2d", x, l);
+  if (!err) err = layer_check_image(g, "conv2d", x, l);
   int64_t in = err ? -1 : weft__shape_of(g, x)->dim[l->channels_first ? 1 : 3];
   if (!err && in < 0)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "The channel dimension of the inputs should be defined. Found None.");
@@ -231,7 +231,7 @@ weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const in
   weft_out w = kernel_of(g, x, &SHAPE4(size[0], size[1], in, filters), l);
   weft_out o = weft__b_node(g, "Conv2D", NULL, 2, (weft_out[]){x, w}, 4,
                             (attr[]){A_INTS("strides", strides, 4), A_INTS("dilations", dilations, 4),
-                                     A_STR("padding", padding_of(l)), A_STR("data_format", format_of(l))});
+                                     A_STR("padding", padding_of(l)), A_STR("data_format", layer_format_of(l))});
   o = layer_activate(g, add_bias(g, o, filters, l), l);
   weft__b_pop(g);
   return o;
@@ -241,7 +241,7 @@ weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t 
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   const char *what = average ? "average_pooling2d" : "max_pooling2d";
   weft_err err = check_sizes(g, what, size, l);
-  if (!err) err = check_image(g, what, x, l);
+  if (!err) err = layer_check_image(g, what, x, l);
   if (err) return layer_fail(g, err);
   if (!weft__layer_enter(g, l->name, what, l->reuse)) return WEFT_NONE;
   int64_t sizes[4], strides[4];
@@ -249,7 +249,7 @@ weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t 
   layer_sizes(strides, l->stride[0] > 0 ? l->stride[0] : size[0], l->stride[1] > 0 ? l->stride[1] : size[1], l);
   weft_out o = weft__b_node(g, average ? "AvgPool" : "MaxPool", NULL, 1, &x, 4,
                             (attr[]){A_INTS("ksize", sizes, 4), A_INTS("strides", strides, 4),
-                                     A_STR("padding", padding_of(l)), A_STR("data_format", format_of(l))});
+                                     A_STR("padding", padding_of(l)), A_STR("data_format", layer_format_of(l))});
   weft__b_pop(g);
   return o;
 }

@@ -14,10 +14,12 @@ typedef struct loss { /* the inputs of one loss */
   const weft_loss_opts *o;
 } loss;
 
-static weft_out op2(loss *l, const char *type, term x, term y) { return weft__named_binary(l->g, type, type, x, y); }
-static weft_out loss_mul(loss *l, term x, term y) { return op2(l, "Mul", x, y); }
-static weft_out loss_add(loss *l, term x, term y) { return op2(l, "AddV2", x, y); }
-static weft_out loss_sub(loss *l, term x, term y) { return op2(l, "Sub", x, y); }
+static weft_out loss_binary(loss *l, const char *type, term x, term y) {
+  return weft__named_binary(l->g, type, type, x, y);
+}
+static weft_out loss_mul(loss *l, term x, term y) { return loss_binary(l, "Mul", x, y); }
+static weft_out loss_add(loss *l, term x, term y) { return loss_binary(l, "AddV2", x, y); }
+static weft_out loss_sub(loss *l, term x, term y) { return loss_binary(l, "Sub", x, y); }
 static weft_out loss_unary(loss *l, const char *type, weft_out x) { return weft__named_unary(l->g, type, type, x); }
 
 static void to_float(loss *l) {
@@ -34,7 +36,7 @@ static weft_out loss_absolute(loss *l) {
 
 static weft_out loss_squared(loss *l) {
   to_float(l);
-  return op2(l, "SquaredDifference", OUT(l->x), OUT(l->labels));
+  return loss_binary(l, "SquaredDifference", OUT(l->x), OUT(l->labels));
 }
 
 static weft_out loss_hinge(loss *l) { /* labels 0 and 1 become -1 and 1 */
@@ -47,7 +49,7 @@ static weft_out loss_huber(loss *l) { /* quadratic up to delta, linear beyond */
   double delta = l->o->delta != 0 ? l->o->delta : 1;
   to_float(l);
   weft_out size = loss_unary(l, "Abs", loss_sub(l, OUT(l->x), OUT(l->labels)));
-  weft_out near = op2(l, "Minimum", OUT(size), NUM(delta)), far = loss_sub(l, OUT(size), OUT(near));
+  weft_out near = loss_binary(l, "Minimum", OUT(size), NUM(delta)), far = loss_sub(l, OUT(size), OUT(near));
   weft_out parabola = loss_mul(l, NUM(.5), OUT(loss_mul(l, OUT(near), OUT(near))));
   return loss_add(l, OUT(parabola), OUT(loss_mul(l, NUM(delta), OUT(far))));
 }
@@ -102,7 +104,7 @@ static weft_out as_rows(loss *l, weft_out x) {
 static weft_out smooth_share(loss *l, double s) {
   weft_out last =
       weft__named_slice(l->g, weft__b_shape(l->g, l->labels), (slice_bounds){.has_begin = true, .begin = -1});
-  return op2(l, "RealDiv", NUM(s), OUT(weft__b_cast(l->g, last, weft__type_of(l->g, l->x))));
+  return loss_binary(l, "RealDiv", NUM(s), OUT(weft__b_cast(l->g, last, weft__type_of(l->g, l->x))));
 }
 
 static weft_out loss_softmax(loss *l) {
@@ -210,7 +212,7 @@ static weft_out loss_reduce(weft_graph *g, weft_out each, weft_out weights, weft
 
 /* Returns 2 * a / b, or 0 where b is 0. */
 static weft_out twice_ratio(loss *l, weft_out a, weft_out b) {
-  weft_out at_least_0 = op2(l, "Maximum", OUT(b), NUM(0));
+  weft_out at_least_0 = loss_binary(l, "Maximum", OUT(b), NUM(0));
   weft_out ratio = weft__b_node(l->g, "DivNoNan", "value", 2, (weft_out[]){a, at_least_0}, 0, NULL);
   return weft__named_binary(l->g, "Mul", "mul", NUM(2), OUT(ratio));
 }

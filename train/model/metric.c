@@ -19,7 +19,7 @@ typedef struct metric {
   weft_out value, update;
 } metric;
 
-static weft_out op2(metric *m, const char *type, const char *name, term x, term y) {
+static weft_out metric_binary(metric *m, const char *type, const char *name, term x, term y) {
   return weft__named_binary(m->g, type, name, x, y);
 }
 
@@ -63,18 +63,18 @@ static bool metric_enter(metric *m, const char *name, const char *standard) {
 /* ---- means ---- */
 
 static weft_out metric_quotient(metric *m, const char *name, weft_out total, weft_out count) {
-  weft_out n = op2(m, "Maximum", "Maximum", OUT(count), NUM(0));
+  weft_out n = metric_binary(m, "Maximum", "Maximum", OUT(count), NUM(0));
   return weft__b_node(m->g, "DivNoNan", name, 2, (weft_out[]){total, n}, 0, NULL);
 }
 
 static weft_out metric_weigh(metric *m, weft_out v) {
-  return m->weights.node < 0 ? v : op2(m, "Mul", "Mul", OUT(v), OUT(m->weights));
+  return m->weights.node < 0 ? v : metric_binary(m, "Mul", "Mul", OUT(v), OUT(m->weights));
 }
 
-static weft_out how_many(metric *m, weft_out v) {
+static weft_out metric_count(metric *m, weft_out v) {
   if (m->weights.node < 0) return weft__b_cast(m->g, weft__named_unary(m->g, "Size", "Size", v), WEFT_FLOAT);
-  weft_out each =
-      op2(m, "Mul", "broadcast_weights", OUT(m->weights), OUT(weft__named_unary(m->g, "OnesLike", "ones_like", v)));
+  weft_out each = metric_binary(m, "Mul", "broadcast_weights", OUT(m->weights),
+                                OUT(weft__named_unary(m->g, "OnesLike", "ones_like", v)));
   return weft__named_reduce(m->g, "Sum", "Sum", each);
 }
 
@@ -82,7 +82,7 @@ static void mean_of(metric *m, weft_out v) {
   v = weft__b_cast(m->g, v, WEFT_FLOAT);
   if (v.node < 0) return;
   sum total = add_up(m, "total", weft__named_reduce(m->g, "Sum", "Sum", metric_weigh(m, v)));
-  sum count = add_up(m, "count", how_many(m, v));
+  sum count = add_up(m, "count", metric_count(m, v));
   m->value = metric_quotient(m, "value", total.now, count.now);
   m->update = metric_quotient(m, "update_op", total.after, count.after);
 }
@@ -91,12 +91,12 @@ static void metric_mean(metric *m) { mean_of(m, m->x); }
 
 static void metric_accuracy(metric *m) {
   weft_out x = weft__b_cast(m->g, m->x, weft__type_of(m->g, m->labels));
-  mean_of(m, op2(m, "Equal", "Equal", OUT(x), OUT(m->labels)));
+  mean_of(m, metric_binary(m, "Equal", "Equal", OUT(x), OUT(m->labels)));
 }
 
 static weft_out metric_difference(metric *m, const char *type) {
   weft_out x = weft__b_cast(m->g, m->x, WEFT_FLOAT), y = weft__b_cast(m->g, m->labels, WEFT_FLOAT);
-  return op2(m, type, type, OUT(y), OUT(x));
+  return metric_binary(m, type, type, OUT(y), OUT(x));
 }
 
 static void squared_error(metric *m) { mean_of(m, metric_difference(m, "SquaredDifference")); }
@@ -111,15 +111,16 @@ static void absolute_error(metric *m) {
 static sum count_here(metric *m, bool label, bool prediction) {
   weft_graph *g = m->g;
   weft_out y = weft__b_cast(g, m->labels, WEFT_BOOL), x = weft__b_cast(g, m->x, WEFT_BOOL);
-  y = op2(m, "Equal", "Equal", OUT(y), NUM(label));
-  x = op2(m, "Equal", "Equal", OUT(x), NUM(prediction));
-  weft_out both = weft__b_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(y), OUT(x)), WEFT_FLOAT);
+  y = metric_binary(m, "Equal", "Equal", OUT(y), NUM(label));
+  x = metric_binary(m, "Equal", "Equal", OUT(x), NUM(prediction));
+  weft_out both = weft__b_cast(g, metric_binary(m, "LogicalAnd", "LogicalAnd", OUT(y), OUT(x)), WEFT_FLOAT);
   return add_up(m, "count", both.node < 0 ? both : weft__named_reduce(g, "Sum", "Sum", metric_weigh(m, both)));
 }
 
-static sum count_where(metric *m, const char *below, bool label, bool prediction) {
+/* As count_here, in a scope of its own. */
+static sum count_where(metric *m, const char *scope_name, bool label, bool prediction) {
   sum s = {WEFT_NONE, WEFT_NONE};
-  if (m->g->sticky.code || !metric_enter(m, below, NULL)) return s;
+  if (m->g->sticky.code || !metric_enter(m, scope_name, NULL)) return s;
   s = count_here(m, label, prediction);
   weft__b_pop(m->g);
   return s;
@@ -138,23 +139,23 @@ static void true_negatives(metric *m) { one_count(m, false, false); }
 
 /* Returns x / (x + y), or 0 if both are 0. */
 static weft_out metric_share(metric *m, const char *name, weft_out x, weft_out y) {
-  weft_out all = op2(m, "AddV2", "add", OUT(x), OUT(y));
+  weft_out all = metric_binary(m, "AddV2", "add", OUT(x), OUT(y));
   return weft__b_node(m->g, "DivNoNan", name, 2, (weft_out[]){x, all}, 0, NULL);
 }
 
-static void share_of_hits(metric *m, sum hits, sum misses) {
+static void metric_fraction(metric *m, sum hits, sum misses) {
   m->value = metric_share(m, "value", hits.now, misses.now);
   m->update = metric_share(m, "update_op", hits.after, misses.after);
 }
 
 static void metric_precision(metric *m) {
   sum hits = count_where(m, "true_positives", true, true);
-  share_of_hits(m, hits, count_where(m, "false_positives", false, true));
+  metric_fraction(m, hits, count_where(m, "false_positives", false, true));
 }
 
 static void metric_recall(metric *m) {
   sum hits = count_where(m, "true_positives", true, true);
-  share_of_hits(m, hits, count_where(m, "false_negatives", true, false));
+  metric_fraction(m, hits, count_where(m, "false_negatives", true, false));
 }
 
 /* ---- the area under the curve ---- */
@@ -175,27 +176,29 @@ static weft_out is_not(metric *m, weft_out x) { return weft__named_unary(m->g, "
 /* Counts for each threshold the elements with a given label and side of the threshold. */
 static sum curve_count(metric *m, const char *name, weft_out labelled, weft_out above, weft_out weights) {
   weft_graph *g = m->g;
-  weft_out both = weft__b_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(labelled), OUT(above)), WEFT_FLOAT);
-  if (weights.node >= 0) both = op2(m, "Mul", "Mul", OUT(both), OUT(weights));
+  weft_out both = weft__b_cast(g, metric_binary(m, "LogicalAnd", "LogicalAnd", OUT(labelled), OUT(above)), WEFT_FLOAT);
+  if (weights.node >= 0) both = metric_binary(m, "Mul", "Mul", OUT(both), OUT(weights));
   return add_up(m, name, weft__named_reduce_axes(g, "Sum", "Sum", both, 1, (int64_t[]){1}, false));
 }
 
 static weft_out metric_ratio(metric *m, weft_out x, weft_out y, bool smooth) {
   const double epsilon = 1e-6;
-  weft_out above = smooth ? op2(m, "AddV2", "add", OUT(x), NUM(epsilon)) : x;
-  weft_out below = op2(m, "AddV2", "add", OUT(op2(m, "AddV2", "add", OUT(x), OUT(y))), NUM(epsilon));
-  return op2(m, "RealDiv", "truediv", OUT(above), OUT(below));
+  weft_out above = smooth ? metric_binary(m, "AddV2", "add", OUT(x), NUM(epsilon)) : x;
+  weft_out below =
+      metric_binary(m, "AddV2", "add", OUT(metric_binary(m, "AddV2", "add", OUT(x), OUT(y))), NUM(epsilon));
+  return metric_binary(m, "RealDiv", "truediv", OUT(above), OUT(below));
 }
 
 /* Returns the area of the trapezoids between neighboring thresholds. */
 static weft_out metric_area(metric *m, const char *name, weft_out tp, weft_out fn, weft_out tn, weft_out fp) {
   weft_out y = metric_ratio(m, tp, fn, true), x = metric_ratio(m, fp, tn, false);
   slice_bounds left = {.has_end = true, .end = m->thresholds - 1}, right = {.has_begin = true, .begin = 1};
-  weft_out width = op2(m, "Sub", "sub", OUT(weft__named_slice(m->g, x, left)), OUT(weft__named_slice(m->g, x, right)));
+  weft_out width =
+      metric_binary(m, "Sub", "sub", OUT(weft__named_slice(m->g, x, left)), OUT(weft__named_slice(m->g, x, right)));
   weft_out height =
-      op2(m, "AddV2", "add", OUT(weft__named_slice(m->g, y, left)), OUT(weft__named_slice(m->g, y, right)));
-  height = op2(m, "RealDiv", "truediv", OUT(height), NUM(2));
-  return weft__named_reduce(m->g, "Sum", name, op2(m, "Mul", "Mul", OUT(width), OUT(height)));
+      metric_binary(m, "AddV2", "add", OUT(weft__named_slice(m->g, y, left)), OUT(weft__named_slice(m->g, y, right)));
+  height = metric_binary(m, "RealDiv", "truediv", OUT(height), NUM(2));
+  return weft__named_reduce(m->g, "Sum", name, metric_binary(m, "Mul", "Mul", OUT(width), OUT(height)));
 }
 
 static void metric_auc(metric *m) {
@@ -204,7 +207,7 @@ static void metric_auc(metric *m) {
   weft_out y = weft__named_reshape(g, weft__b_cast(g, m->labels, WEFT_BOOL), 2, (int64_t[]){1, -1});
   weft_out w = m->weights;
   if (w.node >= 0) w = weft__named_reshape(g, w, 2, (int64_t[]){1, -1});
-  weft_out above = op2(m, "Greater", "Greater", OUT(x), OUT(metric_thresholds(m)));
+  weft_out above = metric_binary(m, "Greater", "Greater", OUT(x), OUT(metric_thresholds(m)));
   weft_out below = is_not(m, above), not_y = is_not(m, y);
   sum tp = curve_count(m, "true_positives", y, above, w), fn = curve_count(m, "false_negatives", y, below, w);
   sum tn = curve_count(m, "true_negatives", not_y, below, w), fp = curve_count(m, "false_positives", not_y, above, w);
@@ -253,7 +256,7 @@ weft_err weft__metric(weft_graph *g, const char *kind, weft_out labels, weft_out
   if (m.x.node < 0 || (!k->no_labels && m.labels.node < 0))
     return weft__fail(WEFT_INVALID_ARGUMENT, "metric %s: labels and predictions must be outputs of the graph", kind);
   if (m.thresholds < 2)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "metric %s: %d thresholds make no curve", kind, m.thresholds);
+    return weft__fail(WEFT_INVALID_ARGUMENT, "metric %s: needs at least 2 thresholds, got %d", kind, m.thresholds);
   if (!metric_enter(&m, o->name, kind)) return weft__b_ok(g);
   if (o->weights) m.weights = weft__b_cast(g, *o->weights, WEFT_FLOAT);
   k->make(&m);

@@ -116,18 +116,18 @@ weft_gradient weft__gradient_out(const grad_value *d) {
   return (weft_gradient){d->dense, d->indices, d->values, d->dense_shape};
 }
 
-static weft_out *value_of(grad_value *d) { return d->indices.node >= 0 ? &d->values : &d->dense; }
+static weft_out *optimizer_value_of(grad_value *d) { return d->indices.node >= 0 ? &d->values : &d->dense; }
 
 /* GATE_GRAPH: no gradient is used before all are computed. */
 static weft_err gate_graph(weft_graph *g, int n, grad_value *d) {
   int count = 0, *ids = weft__alloc(((size_t)n + 1) * sizeof *ids);
   if (!ids) return WEFT_OOM;
   for (int i = 0; i < n; i++)
-    if (value_of(&d[i])->node >= 0) ids[count++] = value_of(&d[i])->node;
+    if (optimizer_value_of(&d[i])->node >= 0) ids[count++] = optimizer_value_of(&d[i])->node;
   weft__b_push_name(g, "tuple");
   weft_out all = weft__n_group(g, NULL, count, ids);
   for (int i = 0; i < n && all.node >= 0; i++) {
-    weft_out *v = value_of(&d[i]);
+    weft_out *v = optimizer_value_of(&d[i]);
     if (v->node >= 0) *v = weft__named_after(g, "control_dependency", 1, &all.node, *v);
   }
   weft__b_pop(g);
@@ -393,7 +393,7 @@ static weft_err with_gradient(const weft_graph *g, int *n, weft_out *vars, grad_
   int used = 0;
   for (int i = 0; i < *n; i++) {
     WEFT_TRY(weft__variable_check(g, "apply_gradients", vars[i]));
-    if (value_of(&d[i])->node < 0) continue;
+    if (optimizer_value_of(&d[i])->node < 0) continue;
     vars[used] = vars[i];
     d[used++] = d[i];
   }

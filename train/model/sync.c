@@ -198,7 +198,7 @@ static weft_out enqueue_tokens(weft_sync *s, int tokens) {
   return all.node < 0 ? all : queue_op(s, "QueueEnqueueManyV2", QUEUE "_EnqueueMany", all, 0, NULL);
 }
 
-static void make_queue(weft_sync *s) {
+static void sync_make_queue(weft_sync *s) {
   weft_graph *g = s->o->g;
   weft_dtype type = weft__variable_type(g, s->step);
   shape one = SHAPE_SCALAR;
@@ -248,7 +248,7 @@ static void make_step(weft_sync *s, int n, const weft_out *vars, const gathered 
   weft__n_push_device(g, g->node[s->step.node]->device);
   weft__b_push_name(g, NULL);
   weft_out updated = weft__optimizer_apply(s->o, n, vars, means, s->step, NULL);
-  if (updated.node >= 0) make_queue(s);
+  if (updated.node >= 0) sync_make_queue(s);
   if (s->queue.node >= 0) make_train(s, n_put, puts);
   if (s->train.node >= 0) make_sync(s, updated.node);
   weft__b_pop(g);

@@ -95,7 +95,7 @@ void weft__coordinator_clear_stop(weft_coordinator *c) {
 }
 
 /* Sleeps until something changes, the deadline, or the next check for interrupts. */
-static void wait_slice(weft_coordinator *c, int64_t until_ns) {
+static void coordinator_wait_slice(weft_coordinator *c, int64_t until_ns) {
   int64_t slice = WEFT_WAIT_SLICE_MS * NS_PER_MS, left = until_ns - weft__clock_now_ns();
   struct timespec until = weft__clock_deadline(left < slice ? (left > 0 ? left : 0) : slice);
   pthread_mutex_lock(&c->lock);
@@ -111,7 +111,7 @@ bool weft__coordinator_wait(weft_coordinator *c, double seconds) {
   int64_t until = deadline_ns(seconds);
   while (!weft__coordinator_should_stop(c)) {
     if (weft__clock_now_ns() >= until) return false;
-    wait_slice(c, until);
+    coordinator_wait_slice(c, until);
   }
   return true;
 }

@@ -199,7 +199,8 @@ static weft_err add_summaries(summary_hook *s, const weft_tensor *t, int64_t at)
 static weft_err summary_after(void *arg, weft_run_context *c) {
   summary_hook *s = arg;
   if (!s->w.writer) return WEFT_OK;
-  int64_t now = weft__tensor_int(weft__context_value(c, 0), 0) + 1;
+  int64_t now = weft__tensor_int(weft__context_value(c, 0), 0);
+  if (now < s->next) now++; /* it was read before the run's update */
   if (!s->started || s->asked) WEFT_TRY(weft__run_int(c->sess, s->w.step, &now));
   if (!s->started) WEFT_TRY(weft__event_writer_add_session_log(s->w.writer, START, NULL, NULL, now));
   s->started = true;

@@ -27,7 +27,9 @@ typedef struct open_writer {
 
 struct monitored {
   weft_session base;
-  weft_monitored_opts opts; /* of what it points at, only target, dirs and config are read after create: copies */
+  /* target, the directories and config are copied.  Hooks, saver, init_feed and the functions are read again when the
+   * session is recovered, so they must outlive it. */
+  weft_monitored_opts opts;
   char *target, *dir, *path;
   weft_session_opts config;
   scaffold scaffold;
@@ -41,7 +43,7 @@ struct monitored {
   open_writer *writers;
   pthread_mutex_t lock; /* held for the hooks of one run */
   atomic_bool stop;
-  bool closed, holds;
+  bool closed, defers_interrupts; /* defers_interrupts: weft__interrupt_defer was called, and close undoes it */
 };
 
 weft_graph *weft__monitored_graph(const monitored *m) { return m->base.graph; }
@@ -154,7 +156,7 @@ static weft_err run_inner(weft_run_context *c, const run_opts *opts) {
 }
 
 /* Returns the error of the queue runners if there is one, because it explains more than the run's own. */
-static weft_err tell_cause(monitored *m, weft_err err) {
+static weft_err monitored_error_cause(monitored *m, weft_err err) {
   status own = {0};
   weft__status_update(&own, err);
   weft_err cause = weft__coordinator_raise(m->coordinator);
@@ -177,12 +179,12 @@ static weft_err monitored_run(weft_session *s, const plan_request *q, const weft
   if (c.stop) atomic_store(&m->stop, true);
   for (int i = 0; !err && i < q->n_fetch; i++) fetched[i] = c.fetched[i], c.fetched[i] = NULL;
   end_context(&c);
-  return err ? tell_cause(m, err) : WEFT_OK;
+  return err ? monitored_error_cause(m, err) : WEFT_OK;
 }
 
 /* ---- opening ---- */
 
-static prepare_opts how_to_prepare(const monitored *m, bool again) {
+static prepare_opts monitored_prepare_opts(const monitored *m, bool again) {
   const weft_monitored_opts *o = &m->opts;
   return (prepare_opts){.target = m->target,
                         .config = &m->config,
@@ -199,7 +201,7 @@ static prepare_opts how_to_prepare(const monitored *m, bool again) {
 }
 
 static weft_err open_ready(monitored *m, bool again, weft_session **out) {
-  prepare_opts o = how_to_prepare(m, again);
+  prepare_opts o = monitored_prepare_opts(m, again);
   if (weft__choice_yes(m->opts.is_chief)) weft__server_set_chief(m->target);
   weft_err err = weft__choice_yes(m->opts.is_chief) ? weft__manager_prepare(&m->manager, &o, out)
                                                     : weft__manager_wait(&m->manager, &o, out);
@@ -214,7 +216,8 @@ static bool state_lost(void *arg, weft_session *sess) {
   return weft__manager_lost(&m->manager, sess);
 }
 
-static weft_err tell_created(void *arg, weft_session *sess) {
+/* Calls after_create_session of every hook. */
+static weft_err monitored_notify_created(void *arg, weft_session *sess) {
   monitored *m = arg;
   for (int i = 0; i < m->n_hook; i++) {
     weft_hook *h = m->hook[i];
@@ -232,11 +235,11 @@ static weft_err open_session(monitored *m) {
   weft_session *first;
   WEFT_TRY(open_ready(m, false, &first));
   weft__interrupt_defer();
-  m->holds = true;
-  WEFT_TRY(weft__recovering_create(&m->inner, first,
-                                   &(recovery){monitored_reopen, state_lost, tell_created, m, run_failed, true}));
+  m->defers_interrupts = true;
+  WEFT_TRY(weft__recovering_create(
+      &m->inner, first, &(recovery){monitored_reopen, state_lost, monitored_notify_created, m, run_failed, true}));
   WEFT_TRY(weft__queue_runners_start(m->inner, m->coordinator, NULL, NULL));
-  return tell_created(m, m->inner);
+  return monitored_notify_created(m, m->inner);
 }
 
 /* ---- hooks ---- */
@@ -305,26 +308,26 @@ static weft_err end_hooks(monitored *m) {
 
 weft_err weft__monitored_close(monitored *m, weft_err why) {
   status first = {0};
-  bool well = why == WEFT_OK || why == WEFT_OUT_OF_RANGE;
+  bool clean = why == WEFT_OK || why == WEFT_OUT_OF_RANGE;
   if (m->closed) return WEFT_OK;
   m->closed = true;
-  if (well && m->inner) weft__status_update(&first, end_hooks(m));
+  if (clean && m->inner) weft__status_update(&first, end_hooks(m));
   if (m->coordinator) {
     weft__coordinator_request_stop(m->coordinator, WEFT_OK);
     double grace = m->opts.stop_grace_secs > 0 ? m->opts.stop_grace_secs : -1;
     weft_err joined = weft__coordinator_join(m->coordinator, grace, true);
-    if (well) weft__status_update(&first, joined);
+    if (clean) weft__status_update(&first, joined);
   }
   if (m->inner) weft__status_update(&first, weft__session_close(m->inner));
   weft__status_update(&first, close_writers(m));
-  if (m->holds) weft__interrupt_undefer();
-  m->holds = false;
+  if (m->defers_interrupts) weft__interrupt_undefer();
+  m->defers_interrupts = false;
   weft_err err = weft__status_raise(&first);
   weft__status_finish(&first);
   return err;
 }
 
-static weft_err close_well(weft_session *s) { return weft__monitored_close((monitored *)s, WEFT_OK); }
+static weft_err monitored_close_clean(weft_session *s) { return weft__monitored_close((monitored *)s, WEFT_OK); }
 
 static void monitored_destroy(weft_session *s) {
   monitored *m = (monitored *)s;
@@ -346,7 +349,7 @@ static weft_err monitored_devices(weft_session *s, device_info **out, int *n) {
   return weft__session_devices(((monitored *)s)->inner, out, n);
 }
 
-static const session_ops monitored_ops = {monitored_run, close_well, monitored_destroy, monitored_devices};
+static const session_ops monitored_ops = {monitored_run, monitored_close_clean, monitored_destroy, monitored_devices};
 
 weft_err weft__monitored_of(weft_session *sess, monitored **out) {
   if (sess->ops != &monitored_ops) return weft__fail(WEFT_INVALID_ARGUMENT, "the session is not a monitored one");

@@ -218,7 +218,7 @@ static weft_err find_nodes(runner *r) {
   const weft_graph *g = r->sess->graph;
   int queue;
   WEFT_TRY(weft__n_find(g, d->close_op_name, &r->close));
-  WEFT_TRY(weft__n_find(g, d->cancel_op_name, &r->cancel_it));
+  if (*d->cancel_op_name) WEFT_TRY(weft__n_find(g, d->cancel_op_name, &r->cancel_it));
   r->has_room_always =
       weft__n_find(g, d->queue_name, &queue) == WEFT_OK && weft__node_int(g->node[queue], "capacity", 0) < 0;
   return WEFT_OK;
@@ -231,6 +231,7 @@ static weft_err start_threads(runner *r, int *started) {
     WEFT_TRY(start_enqueuer(r, d->enqueue_op_name[i]));
     if (started) ++*started;
   }
+  if (!*d->cancel_op_name) return WEFT_OK; /* nothing is done at the stop: join() ends with the last enqueuer */
   char *name = weft__sprintf("QueueRunnerThread-%s-close_on_stop", d->queue_name);
   if (!name) return WEFT_OOM;
   atomic_fetch_add(&r->shares, 1);

@@ -28,7 +28,7 @@ typedef struct recovering {
 
 static recovering *recovering_of(weft_session *s) { return (recovering *)s; }
 
-static void wait_slice(recovering *r) {
+static void recovering_wait_slice(recovering *r) {
   struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(&r->changed, &r->lock, CLOCK_MONOTONIC, &until);
 }
@@ -39,7 +39,7 @@ static weft_err recovering_enter(recovering *r, const run_opts *opts, weft_sessi
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&r->lock);
   while (r->replacing && !r->closed && !weft__interrupt_pending() && !(token && weft__cancel_fired(token)))
-    wait_slice(r);
+    recovering_wait_slice(r);
   if (r->closed)
     err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
   else if (r->replacing)
@@ -72,7 +72,7 @@ static bool means_lost(weft_err err) { return err == WEFT_UNAVAILABLE || err == 
 /* Waits a moment before another attempt.  Returns false if there should be none. */
 static bool may_try_again(recovering *r) {
   pthread_mutex_lock(&r->lock);
-  wait_slice(r);
+  recovering_wait_slice(r);
   bool closed = r->closed;
   pthread_mutex_unlock(&r->lock);
   return !closed && weft__interrupt_count() == 0;
@@ -109,7 +109,7 @@ static void recovering_replace(recovering *r) {
   pthread_mutex_unlock(&r->lock);
   weft__session_close(old);
   pthread_mutex_lock(&r->lock);
-  while (r->users) wait_slice(r);
+  while (r->users) recovering_wait_slice(r);
   WEFT_ASSERT(r->replacing && r->inner == old);
   r->inner = NULL;
   pthread_mutex_unlock(&r->lock);
@@ -174,7 +174,7 @@ static weft_err close_all(weft_session *s) {
   pthread_mutex_unlock(&r->lock);
   weft_err err = inner ? weft__session_close(inner) : WEFT_OK;
   pthread_mutex_lock(&r->lock);
-  while (r->users || r->replacing) wait_slice(r);
+  while (r->users || r->replacing) recovering_wait_slice(r);
   pthread_mutex_unlock(&r->lock);
   return err;
 }

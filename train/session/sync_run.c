@@ -13,7 +13,7 @@
 #include "train/session/queue_runner.h"
 #include "train/session/run.h"
 
-static char *name_of(const weft_graph *g, weft_out o) { return (char *)(uintptr_t)g->node[o.node]->name; }
+static char *sync_run_name_of(const weft_graph *g, weft_out o) { return (char *)(uintptr_t)g->node[o.node]->name; }
 
 weft_err weft__sync_runner_def(const weft_sync *s, uint8_t **def, size_t *size) {
   Tensorflow__QueueRunnerDef d = TENSORFLOW__QUEUE_RUNNER_DEF__INIT;
@@ -21,12 +21,12 @@ weft_err weft__sync_runner_def(const weft_sync *s, uint8_t **def, size_t *size) 
   const weft_graph *g = s->o->g;
   if (s->sync.node < 0 || s->queue.node < 0)
     return weft__fail(WEFT_FAILED_PRECONDITION, "Should be called after apply_gradients().");
-  char *enqueue = name_of(g, s->sync);
-  d.queue_name = name_of(g, s->queue);
+  char *enqueue = sync_run_name_of(g, s->sync);
+  d.queue_name = sync_run_name_of(g, s->queue);
   d.n_enqueue_op_name = 1;
   d.enqueue_op_name = &enqueue;
-  d.close_op_name = name_of(g, s->close);
-  d.cancel_op_name = name_of(g, s->cancel);
+  d.close_op_name = sync_run_name_of(g, s->close);
+  d.cancel_op_name = sync_run_name_of(g, s->cancel);
   d.n_queue_closed_exception_types = 1;
   d.queue_closed_exception_types = &closed;
   *size = tensorflow__queue_runner_def__get_packed_size(&d);

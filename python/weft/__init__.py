@@ -308,6 +308,7 @@ from weft._core.ops.io_ops import (
     FixedLengthRecordReader,
     FixedLenSequenceFeature,
     IdentityReader,
+    LMDBReader,
     ReaderBase,
     TextLineReader,
     TFRecordReader,
@@ -505,7 +506,16 @@ from weft._core.ops.random_ops import (
     random_uniform,
     truncated_normal,
 )
-from weft._core.ops.rare_ops import approx_top_k, conv2d_backprop_filter_v2, conv2d_backprop_input_v2, fftnd, ifftnd, irfftnd, rfftnd
+from weft._core.ops.rare_ops import (
+    approx_top_k,
+    conv2d_backprop_filter_v2,
+    conv2d_backprop_input_v2,
+    fftnd,
+    ifftnd,
+    irfftnd,
+    random_index_shuffle,
+    rfftnd,
+)
 from weft._core.ops.scatter_ops import (
     tensor_scatter_add,
     tensor_scatter_nd_add,
@@ -654,7 +664,8 @@ __all__ = [
     "Dimension", "Event", "FIFOQueue", "FixedLenFeature", "FixedLenSequenceFeature", "FixedLengthRecordReader",
     "GIT_VERSION", "GPUOptions", "GRAPH_DEF_VERSION", "GRAPH_DEF_VERSION_MIN_CONSUMER",
     "GRAPH_DEF_VERSION_MIN_PRODUCER", "Graph", "GraphDef", "GraphKeys", "GraphOptions", "HistogramProto",
-    "IdentityReader", "IndexedSlices", "IndexedSlicesSpec", "InteractiveSession", "LogMessage", "MONOLITHIC_BUILD",
+    "IdentityReader", "IndexedSlices", "IndexedSlicesSpec", "InteractiveSession", "LMDBReader", "LogMessage",
+    "MONOLITHIC_BUILD",
     "MetaGraphDef", "Module", "NameAttrList", "NoGradient", "NodeDef", "NotDifferentiable", "OpError", "Operation",
     "OptimizerOptions", "OptionalSpec", "PaddingFIFOQueue", "Print", "PriorityQueue", "QUANTIZED_DTYPES", "QueueBase",
     "RaggedTensor", "RaggedTensorSpec", "RandomShuffleQueue", "ReaderBase", "RegisterGradient", "RunMetadata",
@@ -718,8 +729,8 @@ __all__ = [
     "placeholder_with_default", "polygamma", "pow", "print", "profiler", "py_func", "py_function", "python_io",
     "qint16", "qint32", "qint8", "qr", "quantization", "quantize", "quantize_v2", "quantized_concat", "queue",
     "quint16", "quint8", "ragged", "ragged_fill_empty_rows", "ragged_fill_empty_rows_grad", "random", "random_crop",
-    "random_gamma", "random_normal", "random_normal_initializer", "random_poisson", "random_shuffle",
-    "random_uniform", "random_uniform_initializer", "range", "rank", "raw_ops", "read_file", "real", "realdiv",
+    "random_gamma", "random_index_shuffle", "random_normal", "random_normal_initializer", "random_poisson",
+    "random_shuffle", "random_uniform", "random_uniform_initializer", "range", "rank", "raw_ops", "read_file", "real", "realdiv",
     "reciprocal", "recompute_grad", "reduce_all", "reduce_any", "reduce_join", "reduce_logsumexp", "reduce_max",
     "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace", "register_tensor_conversion_function",
     "repeat", "report_uninitialized_variables", "required_space_to_batch_paddings", "reset_default_graph", "reshape",

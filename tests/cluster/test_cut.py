@@ -1,4 +1,4 @@
-"""Hosts of their own (network namespaces, joined by a cable that can be pulled): silence, addresses, doors."""
+"""Hosts of their own (network namespaces, joined by a virtual cable that can be pulled): silence, addresses, access."""
 import os
 import shutil
 import subprocess
@@ -62,11 +62,12 @@ def listening(hosts, host):
     return [line.split()[1].split(":")[0] for line in shown.splitlines() if " 0A " in line]
 
 
-def test_two_hosts_work_together_and_the_open_door_is_mentioned(hosts):
-    ps, worker = hosts.linear(0), hosts.linear(1)
+def test_two_hosts_work_together_and_an_open_port_is_logged(hosts):
+    ps = hosts.linear(0)
     ps.until("Started server")
     own = "".join(f"{int(p):02X}" for p in hosts.address[0].split(".")[::-1])  # as the kernel shows it
     assert {where[-8:] for where in listening(hosts, 0)} == {own}
+    worker = hosts.linear(1)  # not earlier: both may end before the addresses were read
     assert worker.wait() == 0 and ps.wait() == 0, ps.output
     assert "without a token or TLS" in ps.output
 
@@ -111,13 +112,13 @@ def test_an_address_that_is_not_the_hosts_own(hosts):
     assert "is not an address" not in ps.output
 
 
-def test_a_token_closes_the_door(hosts):
+def test_a_task_without_the_token_is_rejected(hosts):
     ps = hosts.linear(0, WEFT_TOKEN="secret")
     ps.until("Started server")
     assert "without a token" not in ps.output
-    stranger = hosts.linear(1)
-    assert stranger.wait() != 0
-    assert "UNAUTHENTICATED" in stranger.output, stranger.output
-    friend = hosts.linear(1, WEFT_TOKEN="secret")
-    assert friend.wait() == 0, friend.output
+    without_token = hosts.linear(1)
+    assert without_token.wait() != 0
+    assert "UNAUTHENTICATED" in without_token.output, without_token.output
+    with_token = hosts.linear(1, WEFT_TOKEN="secret")
+    assert with_token.wait() == 0, with_token.output
     assert ps.wait() == 0, ps.output

@@ -43,6 +43,40 @@ def test_an_idle_task_is_small_and_starts_at_once(cluster):
     assert seconds < 2  # 0.03 on an idle machine
 
 
+LEAVES_LATER = """
+import os, sys, time
+import tensorflow as tf
+flags = tf.app.flags
+for name in ("ps_hosts", "worker_hosts", "job_name", "go"): flags.DEFINE_string(name, "", "")
+flags.DEFINE_integer("task_index", 0, "")
+F = flags.FLAGS
+cluster = tf.train.ClusterSpec({"ps": F.ps_hosts.split(","), "worker": F.worker_hosts.split(",")})
+server = tf.train.Server(cluster, F.job_name, F.task_index)
+with tf.device("/job:ps/task:0"):
+    v = tf.Variable(1.0)
+with tf.Session(server.target) as sess:
+    sess.run(v.initializer)
+    print("stepped", sess.run(v), flush=True)
+while not os.path.exists(F.go): time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("silence", [0, 2.5])
+def test_a_ps_that_is_frozen_while_a_worker_leaves_hears_of_it(cluster, tmp_path, silence):
+    c, go = cluster(workers=1), tmp_path / "go"
+    (tmp_path / "leaves.py").write_text(LEAVES_LATER)
+    ps = c.linear("ps", 0)
+    worker = c.add("worker0", WEFT, "run", tmp_path / "leaves.py", *c.flags("worker", 0), f"--go={go}")
+    worker.until("stepped")
+    ps.send(signal.SIGSTOP)
+    time.sleep(silence)  # the longer one makes the worker count it as lost
+    go.touch()
+    time.sleep(1.5)
+    ps.send(signal.SIGCONT)
+    assert worker.wait() == 0, worker.output
+    assert ps.wait(30) == 0, ps.output
+
+
 def test_a_bare_task_serves_job_after_job(cluster):
     c = cluster(workers=1)
     ps = c.serve("ps", 0)
@@ -78,7 +112,7 @@ def test_a_launched_job_says_which_signal_ended_it(tmp_path, number, code):
         job.kill()
 
 
-def test_the_seat_comes_from_tf_config(cluster):
+def test_the_task_comes_from_tf_config(cluster):
     c = cluster(workers=1)
     config = {"cluster": {"ps": c.hosts["ps"], "worker": c.hosts["worker"]}}
     roles = [c.add(job, LINEAR, TF_CONFIG=json.dumps({**config, "task": {"type": job, "index": 0}}))
@@ -102,7 +136,7 @@ def test_a_task_that_never_comes_is_named(cluster):
     assert "/job:worker/replica:0/task:1 (not seen yet)" in ps.output
 
 
-def test_a_guarded_cluster_works_and_keeps_strangers_out(cluster, tmp_path):
+def test_a_cluster_with_tls_works_and_rejects_tasks_without_certificates(cluster, tmp_path):
     def openssl(*words):
         subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=tmp_path)
 
@@ -116,11 +150,11 @@ def test_a_guarded_cluster_works_and_keeps_strangers_out(cluster, tmp_path):
     c = cluster(workers=1)
     ps = c.linear("ps", 0, **keys)
     ps.until("Started server")
-    stranger = c.linear("worker", 0, WEFT_WAIT_SECS="1")
-    assert stranger.wait() != 0, stranger.output
-    assert "step" not in stranger.output
-    friend = c.linear("worker", 0, **keys)
-    assert friend.wait() == 0, friend.output
+    without_certificate = c.linear("worker", 0, WEFT_WAIT_SECS="1")
+    assert without_certificate.wait() != 0, without_certificate.output
+    assert "step" not in without_certificate.output
+    with_certificate = c.linear("worker", 0, **keys)
+    assert with_certificate.wait() == 0, with_certificate.output
     assert ps.wait() == 0, ps.output
 
 
@@ -150,7 +184,7 @@ def test_a_second_task_on_one_port_is_refused(cluster):
     assert ps.process.poll() is None and worker.process.poll() is None
 
 
-def test_a_second_process_in_one_seat_waits_and_disturbs_nobody(cluster):
+def test_a_second_process_for_one_task_waits_and_disturbs_nobody(cluster):
     c, twins = cluster(workers=1), cluster(workers=1)
     ps, worker = c.serve("ps", 0), c.linear("worker", 0, steps=10**9)
     worker.until("step: 3\n")
@@ -163,11 +197,11 @@ def test_a_second_process_in_one_seat_waits_and_disturbs_nobody(cluster):
 
 
 def test_a_task_of_another_cluster_is_named(cluster):
-    c, lost = cluster(workers=1), cluster(workers=1)
+    c, other = cluster(workers=1), cluster(workers=1)
     c.serve("ps", 0)
     worker = c.linear("worker", 0, steps=10**9)
     worker.until("step: 3\n")
-    lost.hosts["ps"] = c.hosts["worker"]
-    stranger = lost.linear("worker", 0)
-    stranger.until("this is /job:worker/replica:0/task:0, not /job:ps/replica:0/task:0: is it another cluster's?")
+    other.hosts["ps"] = c.hosts["worker"]
+    other_worker = other.linear("worker", 0)
+    other_worker.until("this is /job:worker/replica:0/task:0, not /job:ps/replica:0/task:0: is it another cluster's?")
     assert worker.process.poll() is None

@@ -37,10 +37,10 @@ class Hosts:
             self.etc[i].mkdir(parents=True, exist_ok=True)
             (self.etc[i] / "resolv.conf").write_text("nameserver 192.0.2.53\n")  # the other host drops what goes there
             (self.etc[i] / "nsswitch.conf").write_text("hosts: files dns\n")
-        self.know(self.four)
+        self.write_etc_hosts(self.four)
 
-    def know(self, addresses):
-        """Writes /etc/hosts of both; also while they run, for the files stay the same."""
+    def write_etc_hosts(self, addresses):
+        """Writes /etc/hosts of both hosts.  Tasks that run see the change, since the files are written in place."""
         text = "".join(f"{a} {n}\n" for a, n in zip(addresses, ("ps0.test", "worker0.test")) if a)
         for etc in self.etc:
             (etc / "hosts").write_text("127.0.0.1 localhost\n" + text)
@@ -68,26 +68,26 @@ def hosts(tmp_path):
 
 @pytest.mark.parametrize("family", ["four", "six"])
 def test_names_of_etc_hosts_work_while_dns_is_dead(hosts, family):
-    hosts.know(getattr(hosts, family))
+    hosts.write_etc_hosts(getattr(hosts, family))
     ps, worker = hosts.linear(0), hosts.linear(1)
     assert worker.wait(60) == 0, worker.output
     assert ps.wait(60) == 0, ps.output
 
 
 def test_a_task_that_comes_back_at_another_address_is_found(hosts):
-    """A pod that was started again: its name leads elsewhere."""
-    hosts.know([hosts.four[0].rsplit(".", 1)[0] + ".9", hosts.four[1]])
+    """A pod that was started again: its name has another address now."""
+    hosts.write_etc_hosts([hosts.four[0].rsplit(".", 1)[0] + ".9", hosts.four[1]])
     worker = hosts.linear(1)
     worker.until("Started server")
     worker.until("still waiting for response from worker: /job:ps", 60)
-    hosts.know(hosts.four)
+    hosts.write_etc_hosts(hosts.four)
     ps = hosts.linear(0)
     assert worker.wait(60) == 0, worker.output
     assert ps.wait(60) == 0, ps.output
 
 
 def test_a_name_that_nobody_knows_is_what_the_message_says(hosts):
-    hosts.know([None, hosts.four[1]])
+    hosts.write_etc_hosts([None, hosts.four[1]])
     worker = hosts.linear(1, WEFT_WAIT_SECS="8")
     assert worker.wait(60) != 0
     last = worker.output[worker.output.rindex("Gave up waiting"):]
@@ -115,7 +115,7 @@ def test_the_name_stays_the_name_of_tls(hosts, tmp_path):
     ps, worker = hosts.linear(0, **env), hosts.linear(1, **env)
     assert worker.wait(60) == 0, worker.output
     assert ps.wait(60) == 0, ps.output
-    plain = hosts.linear(1)  # without a certificate: an error, not a wait
+    plain = hosts.linear(1)  # a task without a certificate gets an error, and does not wait
     hosts.run(0, "ps", WEFT, "serve", "--cluster", "ps=ps0.test:2222;worker=worker0.test:2222", "--job", "ps", **env)
     assert plain.wait(60) != 0
     assert "WEFT_TLS_CERT" in plain.output, plain.output

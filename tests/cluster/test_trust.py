@@ -1,5 +1,6 @@
 """One client cannot take a server down: descriptors, connections that never say who they are, slow requests."""
 import array
+import contextlib
 import os
 import pathlib
 import re
@@ -69,9 +70,16 @@ def count_descriptors(task):
     return len(os.listdir(f"/proc/{task.process.pid}/fd"))
 
 
+def descriptors(task):
+    """What the task's descriptors are open on; one that is closed while they are read is left out."""
+    for fd in os.listdir(f"/proc/{task.process.pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            yield os.readlink(f"/proc/{task.process.pid}/fd/{fd}")
+
+
 def unix_names(task):
     """The abstract sockets that the task listens on."""
-    own = {os.readlink(f"/proc/{task.process.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{task.process.pid}/fd")}
+    own = set(descriptors(task))
     names = []
     for line in pathlib.Path("/proc/net/unix").read_text().splitlines()[1:]:
         words = line.split()

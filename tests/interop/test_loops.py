@@ -14,7 +14,7 @@ def test_tensorflow_alone_gives_these_numbers(cluster):
 
 @pytest.mark.parametrize("client,worker,ps", mixes(("weft", "weft", "tensorflow"), ("weft", "weft", "weft"), more=[
     ("tensorflow", "tensorflow", "weft"), ("tensorflow", "weft", "tensorflow"), ("tensorflow", "weft", "weft")]))
-def test_loops_turn_on_two_tasks(cluster, client, worker, ps):
+def test_loops_iterate_on_two_tasks(cluster, client, worker, ps):
     c = cluster(ps=1, workers=1)
     serve(c, ps, "ps", 0), serve(c, worker, "worker", 0)
     task = start(c, client, "loops", client, "grpc://" + c.hosts["worker"][0])

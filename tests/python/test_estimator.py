@@ -292,6 +292,35 @@ def test_a_cluster_trains_evaluates_and_exports(tmp_path, listed):
     np.testing.assert_allclose(got[:, 0] - got[:, 0].mean(), np.array([1, 2, -1, 0.5]) - 0.625, atol=0.2)
 
 
+def figures(log):
+    """The last line of an evaluation: its step, its loss, and the mean absolute error."""
+    line = re.findall(r"Saving dict for global step (\d+): error = ([\d.e-]+), global_step = \d+, loss = ([\d.e-]+)", log)[-1]
+    return int(line[0]), float(line[1]), float(line[2])
+
+
+def test_a_cluster_ends_with_the_figures_of_tensorflows_cluster(tmp_path):
+    """Two workers race, so only the last evaluation agrees: its error (labels from -1 to 3.5) within 0.05, its loss within 0.005."""
+    hosts = ["localhost:%d" % p for p in scripts.free_ports(6)]
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    ours.mkdir()
+    theirs.mkdir()
+    said = run_cluster(ours, {"ps": hosts[:1], "chief": hosts[1:2], "worker": hosts[2:3]},
+                       [("ps", 0), ("chief", 0), ("worker", 0), ("evaluator", 0)])
+    env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONWARNINGS="ignore")
+    cluster = json.dumps({"ps": hosts[3:4], "chief": hosts[4:5], "worker": hosts[5:6]})
+    subprocess.run([sys.executable, str(scripts.HERE / "cluster_of_tf.py"), str(theirs), str(scripts.PROGRAMS / "estimator_cluster.py"),
+                    cluster, str(theirs / "model"), "200"], env=env, check=True, timeout=240)
+    logs = {kind: (theirs / (kind + "-0.txt")).read_text() for kind in ("chief", "worker", "evaluator")}
+    for kind in logs:
+        assert (theirs / (kind + "-0.code")).read_text() == "0", logs[kind][-3000:]
+    last, wanted = figures(said["evaluator", 0][1]), figures(logs["evaluator"])
+    assert last[0] >= 200 and wanted[0] >= 200, (last, wanted)
+    assert last[1] == pytest.approx(wanted[1], abs=0.05) and last[2] == pytest.approx(wanted[2], abs=0.005), (last, wanted)
+    assert ended(said["worker", 0][1]) and ended(logs["worker"]), (said, logs)
+    for folder in (ours, theirs):
+        assert len(list((folder / "model" / "export" / "served").iterdir())) >= 1
+
+
 def test_the_environment_of_tf_config_is_in_contrib_learns_configuration(monkeypatch):
     assert weft.contrib.learn.RunConfig().environment == "local"
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"master": ["a:1"], "ps": ["b:1"]}, "environment": "cloud",

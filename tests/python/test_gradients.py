@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import weft
-from both import both, oracle, run
+from both import both, both_raise, oracle, run
 
 numbers = itertools.count()  # the registries of both systems last as long as the process
 
@@ -45,6 +45,58 @@ def test_grad_ys_stop_gradients_and_unconnected_gradients():
         text = tf.gradients(y, [z], unconnected_gradients="zero")
         assert tf.gradients(y, [z]) == [None]
         return first + stopped + zero + text
+    both(program, same_nodes=False)
+
+
+OTHER_SHAPES = {
+    "products": ([1, 3], lambda tf, x: x * x), "exp": ([], lambda tf, x: tf.exp(x)), "quotients": ([], lambda tf, x: 2. / x),
+    "extremes": ([1, 3], lambda tf, x: tf.clip_by_value(tf.maximum(x, .5), .4, 1.)), "tanh": ([6], lambda tf, x: tf.tanh(x)),
+    "sqrt": ([3, 2], lambda tf, x: tf.sqrt(x)), "reshape": ([6], lambda tf, x: tf.reshape(x, [3, 2])),
+    "softmax": ([], lambda tf, x: tf.nn.softmax(x)), "mean": ([1, 3], lambda tf, x: tf.reduce_mean(x, 0)),
+}
+
+
+@pytest.mark.parametrize("name", sorted(OTHER_SHAPES))
+def test_grad_ys_of_another_shape(name):
+    shape, make = OTHER_SHAPES[name]
+
+    def program(tf):
+        x = tf.constant(np.arange(6, dtype=np.float32).reshape(2, 3) / 5 + .3)
+        given = tf.constant(np.arange(1, np.prod(shape, dtype=int) + 1).reshape(shape) / 7., tf.float32)
+        return tf.gradients(make(tf, x), x, grad_ys=given)
+    both(program, same_nodes=False)
+
+
+def test_grad_ys_of_unknown_shape_pass_where_nothing_was_broadcast():
+    def program(tf):
+        x = tf.ones([2, 3])
+        return tf.gradients([2 * x, x + [1., 2., 3.]], x, grad_ys=[tf.placeholder_with_default(np.float32(2), None)] * 2)
+    both(program, same_nodes=False)
+
+
+@pytest.mark.parametrize("make", [
+    lambda tf, x: tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, v * 2), (0, x))[1], lambda tf, x: tf.identity(x),
+    lambda tf, x: tf.transpose(x)])
+def test_grad_ys_that_no_op_on_the_way_can_take(make):
+    def program(tf):
+        x = tf.ones([2, 3])
+        return tf.gradients(make(tf, x), x, grad_ys=tf.constant(1.))
+    both_raise(program)
+
+
+def test_nodes_of_gradients_have_the_names_that_programs_fetch():
+    def program(tf):
+        x = tf.placeholder_with_default(np.float32([[1, 2], [3, 4], [5, 6]]), [None, 2], name="x")
+        w, b = tf.constant(np.float32([[1, 2], [3, 4]]) / 9, name="w"), tf.constant([.5, .25], name="b")
+        h = tf.nn.softmax(tf.nn.relu(tf.matmul(x, w) + b))
+        y = tf.reduce_mean(tf.square(tf.log(tf.exp(h) / 2.)) * tf.maximum(h, .4) - tf.sin(h))
+        tf.gradients(y, [w, b], gate_gradients=True)
+        return [tf.get_default_graph().get_tensor_by_name("gradients/%s:0" % n) for n in (
+            "Shape", "grad_ys_0", "Mean_grad/Reshape", "Mean_grad/Tile", "Mean_grad/truediv", "sub_grad/tuple/control_dependency_1",
+            "sub_grad/Neg", "mul_grad/Mul", "mul_grad/Reshape_1", "Sin_grad/mul", "Square_grad/Mul_1", "Log_grad/mul", "Exp_grad/mul",
+            "truediv_grad/RealDiv", "Maximum_grad/SelectV2", "Softmax_grad/sub", "Softmax_grad/mul_1", "Relu_grad/ReluGrad",
+            "add_grad/Sum", "add_grad/Sum/reduction_indices", "add_grad/Reshape", "add_grad/tuple/control_dependency_1",
+            "MatMul_grad/MatMul_1", "MatMul_grad/tuple/control_dependency_1")]
     both(program, same_nodes=False)
 
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import weft
-from both import both, compare, oracle
+from both import both, both_raise, compare, oracle
 
 IMAGE = np.random.RandomState(1).rand(2, 8, 8, 1).astype(np.float32)
 
@@ -50,6 +50,16 @@ def test_categories_and_inputs():
 def test_what_is_missing_names_itself_and_the_line(program, text):
     with pytest.raises(AttributeError, match=text):
         program(weft.keras)
+
+
+@pytest.mark.parametrize("argument", [{"run_eagerly": True}, {"jit_compile": True}, {"steps_per_execution": 1}, {"other": 0}])
+def test_an_argument_of_compile_that_graphs_cannot_have_is_refused(argument):
+    def program(tf):
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+        model.compile("sgd", "mse", run_eagerly=False, distribute=None)
+        model.compile("sgd", "mse", **argument)
+        return model.predict(np.ones([2, 2]))  # where TensorFlow looks at some of them
+    both_raise(program)
 
 
 def test_a_model_needs_a_loss_and_a_connected_graph():

@@ -92,9 +92,9 @@ def test_suggestions_are_public_names():
     ("EmbeddingVariableOption", "DeepRec"), ("get_embedding_variable", "DeepRec"), ("CounterFilter", "DeepRec"),
     ("CBFFilter", "DeepRec"), ("GlobalStepEvict", "DeepRec"), ("L2WeightEvict", "DeepRec"), ("train.AdamAsyncOptimizer", "DeepRec"),
     ("train.AdagradDecayOptimizer", "DeepRec"), ("feature_column.categorical_column_with_embedding", "DeepRec"),
-    ("contrib.boosted_trees", "trees"), ("contrib.quantize", "fake_quant"), ("data.Dataset.as_numpy_iterator", "eager"),
+    ("contrib.boosted_trees", "trees"), ("data.Dataset.as_numpy_iterator", "eager"),
     ("compat.v2", "eager"), ("distribute.TPUStrategy", "TPU"), ("summary.create_file_writer", "eager"),
-    ("contrib.factorization.GMM", "KMeansClustering"), ("GradientTape", "eager"),
+    ("contrib.timeseries", "tf.contrib.rnn"), ("GradientTape", "eager"),
     ("tpu.rewrite", "TPU"), ("lite.Interpreter", "Lite"), ("contrib.lite.toco_convert", "Lite")])
 def test_names_of_other_systems_say_why_and_what_to_use(name, word):
     said = told("weft." + name)

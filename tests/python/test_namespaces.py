@@ -21,7 +21,8 @@ ADDITIONS = {
     "tf.errors": "JobOverError",
     "tf.image": "per_image_whitening",
     "tf.nn": "bidirectional_rnn rnn state_saving_rnn",
-    "tf.raw_ops": "GatherTree",
+    "tf.raw_ops": "BytesInUse BytesLimit DecodeAudio DecodeAudioV2 DecodeVideo EncodeAudio EncodeAudioV2 ForestGrow ForestPredict "
+                  "GatherTree MaxBytesInUse ObtainNext",
     "tf.saved_model.tag_constants": "EVAL",
     "tf.train": "SummaryWriter SyncReplicasOptimizerV2",
 }

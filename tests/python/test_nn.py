@@ -124,3 +124,20 @@ def test_summaries_and_events(tmp_path):
     assert [e.step for e in events if e.HasField("summary")] == [4]
     assert {v.tag for e in events for v in e.summary.value} == {"loss", "h"}
     assert any(e.HasField("graph_def") for e in events)
+
+
+@pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
+def test_the_norm_of_transforms_along_axes_scales_their_input(norm):
+    """TensorFlow has no kernels of them for CPUs, so the scale and what goes into the op are compared."""
+    def program(tf):
+        x = tf.constant(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+        made = [getattr(tf.signal, name)(x if name == "rfftnd" else tf.cast(x, tf.complex64), [2, 6], [0, 2], norm)
+                for name in ("rfftnd", "irfftnd", "fftnd", "ifftnd")]
+        made.append(tf.signal.irfftnd(tf.cast(x, tf.complex128), axes=[0, 1, 2], norm=norm))
+        scales = [(m.op.inputs[0].op.type, t.name, complex(tf.get_static_value(t).ravel()[0])) for m in made
+                  for t in m.op.inputs[0].op.inputs if t.op.type == "Const" and t is not x]
+        return [scales, [m.op.inputs[0].name for m in made[1:]], [list(tf.get_static_value(m.op.inputs[1])) for m in made]]
+    with weft.Graph().as_default():
+        ours = program(weft)
+    with oracle.Graph().as_default():
+        assert ours == program(oracle)

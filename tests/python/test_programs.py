@@ -99,15 +99,6 @@ def test_third_documents_workers_print_its_lines(tmp_path):
     assert any((tmp_path / "logs").iterdir())
 
 
-def test_attention_and_beams_write_words_backwards(tmp_path):
-    code, out, err = scripts.run(scripts.PROGRAMS / "attention_translate.py", cwd=tmp_path)
-    assert code == 0, err
-    losses = [float(v) for v in re.findall(r"step \d+ loss (\S+)", out)]
-    assert len(losses) == 11 and losses[-1] < 0.3, out
-    assert "14 variables" in out and "alignments (50, 5)" in out
-    assert all(int(n) >= 45 for n in re.findall(r"(?:greedy|beam): (\d+) of 50 right", out)), out
-
-
 def test_a_tagger_with_a_conditional_random_field(tmp_path):
     code, out, err = scripts.run(scripts.PROGRAMS / "bilstm_crf.py", cwd=tmp_path)
     assert code == 0, err

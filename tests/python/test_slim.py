@@ -95,7 +95,9 @@ def graphs(program):
     ("alexnet", "alexnet_v2", 224, "alexnet_v2_arg_scope", {}), ("overfeat", "overfeat", 231, "overfeat_arg_scope", {}),
     ("vgg", "vgg_a", 224, "vgg_arg_scope", {"spatial_squeeze": False}), ("vgg", "vgg_16", 256, None, {"spatial_squeeze": False}),
     ("vgg", "vgg_19", 224, "vgg_arg_scope", {"is_training": False}),
-    ("inception", "inception_v1", 224, "inception_v1_arg_scope", {}), ("inception", "inception_v3", 299, "inception_v3_arg_scope", {}),
+    ("inception", "inception_v1", 224, "inception_v1_arg_scope", {}), ("inception", "inception_v2", 224, "inception_v2_arg_scope", {}),
+    ("inception", "inception_v2", 160, None, {"depth_multiplier": 0.3, "spatial_squeeze": False}),
+    ("inception", "inception_v3", 299, "inception_v3_arg_scope", {}),
     ("resnet_v1", "resnet_v1_50", 65, "resnet_arg_scope", {"output_stride": 8})])
 def test_networks_have_the_variables_of_tf_slim(module, name, size, scope, more):
     ours, others = graphs(network(module, name, size, scope, **more))
@@ -127,7 +129,10 @@ def test_narrow_inception_networks_compute_the_same():
         with slim.arg_scope(of.inception_v1_arg_scope(use_batch_norm=False)), \
                 slim.arg_scope([slim.conv2d], weights_initializer=tf.constant_initializer(0.01)):
             part, _ = of.inception_v1_base(x[:, ::4, ::4], "Mixed_3b", scope="part")
-        return {"net": net, "middle": ends["Mixed_6e"], "ends": sorted(ends), "part": part, "variables": variables(tf),
+        with slim.arg_scope(of.inception_v2_arg_scope(weight_decay=0.1)), \
+                slim.arg_scope([slim.conv2d, slim.separable_conv2d], weights_initializer=tf.constant_initializer(0.02)):
+            second, _ = of.inception_v2_base(x, "Mixed_4e", depth_multiplier=0.1, min_depth=4)
+        return {"net": net, "middle": ends["Mixed_6e"], "ends": sorted(ends), "part": part, "second": second, "variables": variables(tf),
                 "collections": collections(tf)}
     in_both(program)
 
@@ -329,30 +334,82 @@ def test_a_program_trains_from_records_and_evaluates(tmp_path):
     assert "INFO:tensorflow:Evaluation [2/2]" in err and (tmp_path / "train" / "model.ckpt-60.index").exists(), err
 
 
-def test_proximal_policy_optimization_is_the_same_line_by_line(tmp_path, capsys):
-    code, out, err = scripts.run(scripts.PROGRAMS / "ppo.py", cwd=tmp_path)
-    assert code == 0, err
-    source = (scripts.PROGRAMS / "ppo.py").read_text().replace("import tensorflow as tf\n", "")
-    with oracle.Graph().as_default():
-        exec(compile(source, "ppo.py", "exec"), {"tf": oracle, "__name__": "__main__"})
-    theirs = capsys.readouterr().out
-    assert out.splitlines()[:4] == theirs.splitlines()[:4] and len(theirs.splitlines()) == 12
-    lengths = [[float(line.split()[3]) for line in text.splitlines()] for text in (out, theirs)]
-    assert np.mean(lengths[0][-4:]) > 30 and np.mean(lengths[1][-4:]) > 30, (out, theirs)
+def _layers():
+    return weft.contrib.layers
 
 
-def test_asynchronous_actors_reach_the_same_return(tmp_path, capsys):
-    """Threads interleave differently in every run, so only the final figures agree, within 0.1 of a return of 0.84."""
-    code, out, err = scripts.run(scripts.PROGRAMS / "a3c.py", cwd=tmp_path)
-    assert code == 0, err
-    source = (scripts.PROGRAMS / "a3c.py").read_text().replace("import tensorflow as tf\n", "").split("if __name__")[0]
-    with oracle.Graph().as_default():
-        program = {"tf": oracle, "__name__": "a3c"}
-        exec(compile(source, "a3c.py", "exec"), program)
-        oracle.app.flags.FLAGS(["a3c"])
-        program["main"](None)
-    figures = [dict(line.rsplit(" ", 1) for line in text.splitlines() if "return" in line)
-               for text in (out, capsys.readouterr().out)]
-    assert [float(f["first return"]) for f in figures] == pytest.approx([-0.6, -0.6], abs=0.1), figures
-    assert [float(f["last return"]) for f in figures] == pytest.approx([0.84, 0.84], abs=0.1), figures
-    assert "updates as episodes True" in out and "goes right in 7 of 7 cells" in out, out
+def test_layers_without_scopes_are_named_by_their_functions():
+    with weft.Graph().as_default():
+        x = weft.zeros([1, 8, 8, 3])
+        assert weft.contrib.slim.repeat(x, 2, weft.contrib.slim.conv2d, 4, 3).op.name == "Repeat/convolution2d_2/Relu"
+        assert weft.contrib.slim.stack(weft.zeros([2, 3]), _layers().elu, [4, 5]).op.name == "Stack/fully_connected_2/Elu"
+        assert weft.contrib.slim.stack(weft.zeros([2, 3]), _layers().linear, [4]).op.name == "Stack_1/fully_connected_1/BiasAdd"
+
+
+def test_the_keys_of_an_arg_scope_are_texts():
+    scope = weft.contrib.slim.arg_scope
+    with scope([weft.contrib.slim.conv2d], stride=2) as made:
+        key = weft.contrib.framework.arg_scope_func_key(weft.contrib.slim.conv2d)
+        assert made == {key: {"stride": 2}} and isinstance(key, str) and weft.contrib.framework.current_arg_scope() == made
+    with pytest.raises(ValueError, match="kwargs must be empty"):
+        scope(made, stride=1)
+    with pytest.raises(TypeError, match="list/tuple"):
+        scope(weft.contrib.slim.conv2d, stride=1)
+
+
+def test_gradients_are_multiplied_and_checked():
+    multiply = weft.contrib.slim.learning.multiply_gradients
+    with weft.Graph().as_default(), weft.Session() as sess:
+        v, w = weft.Variable([1.0, 2.0]), weft.Variable([[1.0], [2.0]], name="w")
+        rows = weft.IndexedSlices(weft.constant([[3.0]]), weft.constant([1]), weft.constant([2, 1]))
+        (g, _), (r, _) = multiply([(weft.constant([1.0, 1.0]), v), (rows, w)], {v: 2.0, "w": 3})
+        assert sess.run([g, r.values])[0].tolist() == [2, 2] and sess.run(r.values).tolist() == [[9]]
+        for given, by, said in (((g, v), {v: 1}, "must be a list"), ([(g, v)], {}, "is empty"), ([(g, v)], 3, "must be a dict"),
+                                ([(None, v)], {v: 1}, "Requested multiple of `None` gradient")):
+            with pytest.raises(ValueError, match=said):
+                multiply(given, by)
+
+
+def test_training_writes_a_trace_of_some_steps(tmp_path):
+    with weft.Graph().as_default():
+        loss = weft.square(weft.get_variable("v", [], initializer=weft.ones_initializer()))
+        weft.contrib.slim.losses.add_loss(loss)
+        step = weft.contrib.slim.learning.create_train_op(loss, weft.train.GradientDescentOptimizer(0.1))
+        for given, said in ((dict(trace_every_n_steps=1), "trace_every_n_steps because logdir=None"),
+                            (dict(saver=weft.train.Saver()), "saver because logdir=None"), (dict(number_of_steps=0), "positive number")):
+            with pytest.raises(ValueError, match=said):
+                weft.contrib.slim.learning.train(step, None, **given)
+        weft.contrib.slim.learning.train(step, str(tmp_path), number_of_steps=4, trace_every_n_steps=2, log_every_n_steps=0)
+    assert len(list(tmp_path.glob("tf_trace-*.json"))) == 2
+
+
+def test_the_mean_of_a_batch_norm_starts_without_bias():
+    with weft.Graph().as_default(), weft.Session() as sess:
+        x = weft.constant(np.random.RandomState(3).rand(6, 2, 2, 3), weft.float32)
+        _layers().batch_norm(x, decay=0.9, zero_debias_moving_mean=True, scope="bn")
+        updates = weft.get_collection(weft.GraphKeys.UPDATE_OPS)
+        assert [u.op.name for u in updates] == ["bn/AssignMovingAvg", "bn/AssignMovingAvg_1"]
+        sess.run(weft.global_variables_initializer())
+        sess.run(updates)
+        mean = next(v for v in weft.global_variables() if v.op.name == "bn/moving_mean")
+        np.testing.assert_allclose(sess.run(mean), x.eval().mean((0, 1, 2)), rtol=1e-4)
+
+
+def test_shapes_and_regularizers_of_layers():
+    with weft.Graph().as_default(), weft.Session() as sess:
+        x = weft.placeholder(weft.float32, [None, None, None, 2])
+        made = _layers().conv2d_transpose(x, 3, 3, stride=2)
+        assert made.shape.as_list() == [None, None, None, 3]
+        sess.run(weft.global_variables_initializer())
+        assert sess.run(made, {x: np.zeros([1, 4, 5, 2])}).shape == (1, 8, 10, 3)
+        with pytest.raises(ValueError, match="rank 4, got 5"):
+            _layers().conv2d(weft.zeros([1, 2, 3, 4, 5]), 1, 1)
+        with pytest.raises(ValueError, match="at least 2 not: 1"):
+            _layers().fully_connected(weft.zeros([3]), 1)
+        assert _layers().sum_regularizer([None]) is None
+        assert sess.run(_layers().apply_regularization(_layers().l2_regularizer(0.0), [weft.constant(1.0)])) == 0
+        with pytest.raises(ValueError, match="must return a scalar"):
+            _layers().apply_regularization(weft.identity, [weft.constant([1.0])])
+        out = _layers().avg_pool2d(x, 2, outputs_collections="ends")
+        assert out.aliases == ["AvgPool2D"] and _layers().utils.convert_collection_to_dict("ends") == {"AvgPool2D": out}
+        assert _layers().instance_norm(weft.zeros([1, 2, 2, 3])).op.name.startswith("InstanceNorm/instancenorm")

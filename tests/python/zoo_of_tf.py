@@ -45,4 +45,5 @@ def main(folder, programs):
         pathlib.Path(str(where) + ".code").write_text(str(os.waitstatus_to_exitcode(status)))
 
 
-main(sys.argv[1], sys.argv[2:])
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

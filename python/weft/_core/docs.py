@@ -1,39 +1,39 @@
-"""The docstrings of public functions and classes, made from one source.
+"""Makes the docstrings of public functions and classes from one source.
 
-A docstring is a summary and a line for each parameter.  The summary is what the function says itself, or the description
-of the op that it makes, or a row of SUMMARIES.  The line of a parameter comes from PARAMETERS, by its name, or from RULES,
-by the form of its name; its default is added.
+A docstring is a summary and a line for each parameter.  The summary is the function's own docstring, the description of
+the op that it makes, or a row of SUMMARIES. The line of a parameter comes from PARAMETERS by its name, or from RULES by
+the form of its name, and ends with its default.
 """
 import inspect
 import re
 import weakref
 
 SUMMARIES = """
-layers.dense | A layer of units that are all connected to the last axis of the inputs: activation(inputs * kernel + bias).
-layers.conv2d | A convolution of images with filters that are learnt.
-layers.conv2d_transpose | A transposed convolution: it enlarges images where conv2d makes them smaller.
-layers.separable_conv2d | A convolution of each channel by itself, followed by one that mixes the channels.
+layers.dense | Applies a layer of units that are all connected to the last axis: activation(inputs * kernel + bias).
+layers.conv2d | Applies a convolution with trained filters to images.
+layers.conv2d_transpose | Applies a transposed convolution, which enlarges images where conv2d makes them smaller.
+layers.separable_conv2d | Applies a convolution to each channel separately, and then one that mixes the channels.
 layers.batch_normalization | Normalizes the inputs by the mean and variance of the batch, or by their moving averages.
 layers.dropout | Sets a random part of the inputs to zero while training, and scales the rest up.
-layers.flatten | Each example of the batch as one row.
-layers.max_pooling2d | The largest value of each window of an image.
-layers.average_pooling2d | The mean of each window of an image.
-losses.absolute_difference | The mean distance of predictions from labels.
-losses.mean_squared_error | The mean squared distance of predictions from labels.
-losses.mean_pairwise_squared_error | The mean squared difference between the errors of all pairs of elements of an example.
-losses.huber_loss | As the squared error up to delta, and as the distance beyond it.
-losses.hinge_loss | The loss of a classifier with a margin; labels are 0 and 1.
-losses.log_loss | The negative log-likelihood of labels that are 0 or 1.
-losses.cosine_distance | One minus the cosine between labels and predictions, which are normalized already.
-losses.sigmoid_cross_entropy | The cross entropy of labels that do not exclude one another.
-losses.softmax_cross_entropy | The cross entropy of labels that are one-hot vectors or distributions.
-losses.sparse_softmax_cross_entropy | The cross entropy of labels that are class numbers.
-losses.get_regularization_loss | The sum of the regularization losses.
-metrics.accuracy | How often predictions equal labels: the value and the op that updates it.
-metrics.mean | The mean of the values seen so far: the value and the op that updates it.
-metrics.auc | The area under a curve, approximated by thresholds: the value and the op that updates it.
-metrics.precision | True positives among all predicted positives: the value and the op that updates it.
-metrics.recall | True positives among all actual positives: the value and the op that updates it.
+layers.flatten | Reshapes each example of the batch into one row.
+layers.max_pooling2d | Returns the largest value of each window of an image.
+layers.average_pooling2d | Returns the mean of each window of an image.
+losses.absolute_difference | Returns the mean distance of predictions from labels.
+losses.mean_squared_error | Returns the mean squared distance of predictions from labels.
+losses.mean_pairwise_squared_error | Returns the mean squared difference between the errors of all pairs of elements of an example.
+losses.huber_loss | Returns a loss that is squared for errors up to delta, and linear beyond it.
+losses.hinge_loss | Returns the loss of a classifier with a margin; labels are 0 and 1.
+losses.log_loss | Returns the negative log-likelihood of labels that are 0 or 1.
+losses.cosine_distance | Returns one minus the cosine between labels and predictions, which must be normalized already.
+losses.sigmoid_cross_entropy | Returns the cross entropy of labels that do not exclude one another.
+losses.softmax_cross_entropy | Returns the cross entropy of labels that are one-hot vectors or distributions.
+losses.sparse_softmax_cross_entropy | Returns the cross entropy of labels that are class numbers.
+losses.get_regularization_loss | Returns the sum of the regularization losses.
+metrics.accuracy | Computes how often predictions equal labels; returns the value and the op that updates it.
+metrics.mean | Computes the mean of the values so far; returns the value and the op that updates it.
+metrics.auc | Computes the area under a curve, approximated by thresholds; returns the value and the op that updates it.
+metrics.precision | Computes the fraction of predicted positives that are true; returns the value and the op that updates it.
+metrics.recall | Computes the fraction of actual positives that are found; returns the value and the op that updates it.
 train.AdamOptimizer | The Adam algorithm: steps by moving averages of the gradient and of its square.
 train.GradientDescentOptimizer | Plain gradient descent.
 train.MomentumOptimizer | Gradient descent with momentum.
@@ -50,11 +50,11 @@ train.MonitoredTrainingSession | A session for training that initializes, restor
 train.SingularMonitoredSession | A session with hooks that does not recover by itself.
 train.Supervisor | Initializes a model, restores it, and writes checkpoints and summaries while it is trained.
 train.Coordinator | Asks threads to stop, and waits for them.
-train.SessionRunHook | What is called before and after each run of a monitored session; subclasses override its methods.
-train.SessionRunArgs | What a hook adds to a run: fetches, feeds and options.
-train.SessionRunContext | What a hook is told of a run.
+train.SessionRunHook | Is called before and after each run of a monitored session; subclasses override its methods.
+train.SessionRunArgs | The fetches, feeds and options that a hook adds to a run.
+train.SessionRunContext | The information about a run that a hook gets.
 train.CheckpointSaverHook | Writes a checkpoint every so many steps or seconds.
-train.CheckpointSaverListener | What is called before and after a checkpoint is written.
+train.CheckpointSaverListener | Is called before and after a checkpoint is written; subclasses override its methods.
 train.SummarySaverHook | Writes summaries every so many steps or seconds.
 train.StepCounterHook | Logs and records how many steps are done per second.
 train.StopAtStepHook | Ends the training at a step.
@@ -67,101 +67,101 @@ train.SecondOrStepTimer | Says whether so many steps or seconds have passed.
 train.SessionCreator | Makes sessions; subclasses override create_session.
 train.ChiefSessionCreator | Makes the session of a chief, which initializes the model.
 train.WorkerSessionCreator | Makes the session of a worker, which waits for the chief.
-train.replica_device_setter | A device function that puts variables on the ps, one after the other, and the rest on the worker.
-train.exponential_decay | A learning rate that is multiplied by decay_rate every decay_steps.
-train.natural_exp_decay | A learning rate that falls as exp(-decay_rate * step / decay_steps).
-train.inverse_time_decay | A learning rate that is divided by 1 + decay_rate * step / decay_steps.
-train.polynomial_decay | A learning rate that falls to end_learning_rate along a power of the step.
-train.cosine_decay | A learning rate that falls along half a cosine.
-train.cosine_decay_restarts | A cosine decay that starts again, each time for longer.
-train.linear_cosine_decay | A linear decay times a cosine.
-train.noisy_linear_cosine_decay | A linear decay times a cosine, with noise.
-train.piecewise_constant | A value for each range of the step.
-train.batch | Batches of tensors, from a queue that threads fill.
-train.batch_join | Batches of tensors from several sources.
-train.shuffle_batch | Batches of tensors in random order.
-train.shuffle_batch_join | Batches in random order from several sources.
-train.string_input_producer | A queue of strings, file names mostly, that a thread fills.
-train.range_input_producer | A queue of the numbers below a limit.
-train.slice_input_producer | A queue of the rows of tensors.
-train.input_producer | A queue of the rows of a tensor.
+train.replica_device_setter | Returns a device function that puts variables on the ps tasks in turn, and all other nodes on the worker.
+train.exponential_decay | Returns a learning rate that is multiplied by decay_rate every decay_steps.
+train.natural_exp_decay | Returns a learning rate that decreases as exp(-decay_rate * step / decay_steps).
+train.inverse_time_decay | Returns a learning rate that is divided by 1 + decay_rate * step / decay_steps.
+train.polynomial_decay | Returns a learning rate that decreases to end_learning_rate by a power of the step.
+train.cosine_decay | Returns a learning rate that decreases along half a cosine.
+train.cosine_decay_restarts | Returns a cosine decay that restarts, each time for a longer period.
+train.linear_cosine_decay | Returns a linear decay times a cosine.
+train.noisy_linear_cosine_decay | Returns a linear decay times a cosine, with noise.
+train.piecewise_constant | Returns a learning rate with a value for each range of the step.
+train.batch | Returns batches of tensors, from a queue that threads fill.
+train.batch_join | Returns batches of tensors from several sources.
+train.shuffle_batch | Returns batches of tensors in random order.
+train.shuffle_batch_join | Returns batches in random order from several sources.
+train.string_input_producer | Returns a queue of strings, file names mostly, that a thread fills.
+train.range_input_producer | Returns a queue of the numbers below a limit.
+train.slice_input_producer | Returns a queue of the rows of tensors.
+train.input_producer | Returns a queue of the rows of a tensor.
 train.start_queue_runners | Starts the threads that fill the queues of the graph.
-train.add_queue_runner | Adds a queue runner to the graph's list.
-train.latest_checkpoint | The path of the newest checkpoint of a folder, or None.
-train.get_checkpoint_state | What the file `checkpoint` of a folder says, or None.
-train.checkpoint_exists | Is there a checkpoint with this prefix?
+train.add_queue_runner | Adds a queue runner to the graph's collection.
+train.latest_checkpoint | Returns the path of the newest checkpoint of a folder, or None.
+train.get_checkpoint_state | Returns the contents of the file `checkpoint` of a folder, or None.
+train.checkpoint_exists | Returns whether there is a checkpoint with this prefix.
 train.import_meta_graph | Adds the graph of a .meta file, and returns its saver.
-train.export_meta_graph | The graph and its lists as a MetaGraphDef, written to a file if one is named.
+train.export_meta_graph | Returns the graph and its collections as a MetaGraphDef, and writes it to a file if one is named.
 train.write_graph | Writes a graph to a file.
-train.global_step | The value of the global step.
-estimator.Estimator | A model that is trained, evaluated, used for predictions and exported; model_fn says what it is.
+train.global_step | Returns the value of the global step.
+estimator.Estimator | A model that is trained, evaluated, used for predictions and exported; model_fn defines it.
 estimator.RunConfig | How an estimator runs: folder, checkpoints, summaries, session and cluster.
-estimator.TrainSpec | What train_and_evaluate trains with.
-estimator.EvalSpec | What train_and_evaluate evaluates with.
+estimator.TrainSpec | The input and other settings of the training in train_and_evaluate.
+estimator.EvalSpec | The input and other settings of the evaluation in train_and_evaluate.
 estimator.DNNClassifier | A classifier with hidden layers.
 estimator.DNNRegressor | A regression with hidden layers.
 estimator.LinearClassifier | A linear classifier.
 estimator.LinearRegressor | A linear regression.
 estimator.DNNLinearCombinedClassifier | A classifier of a linear part and hidden layers.
 estimator.DNNLinearCombinedRegressor | A regression of a linear part and hidden layers.
-get_variable | The variable of this name in the scope we are in: the one there is, or a new one, as the scope's reuse says.
-get_local_variable | As get_variable, for a variable that is not saved and not trained.
-get_variable_scope | The variable scope we are in.
-get_default_graph | The graph that new nodes are added to.
-get_default_session | The session of the innermost `with`, or None.
-get_collection | The values of a list of the graph, those whose names begin with `scope` if it is given.
-get_collection_ref | A list of the graph itself: what is done to it is done to the graph.
-add_to_collection | Adds a value to a list of the graph.
+get_variable | Returns the variable of this name in the current scope: an existing or a new one, depending on the scope's reuse.
+get_local_variable | Works as get_variable does, for a variable that is not saved and not trained.
+get_variable_scope | Returns the current variable scope.
+get_default_graph | Returns the graph to which new nodes are added.
+get_default_session | Returns the session of the innermost `with`, or None.
+get_collection | Returns the values of a collection; with `scope`, only those whose names begin with it.
+get_collection_ref | Returns a collection itself: changes to the list change the graph.
+add_to_collection | Adds a value to a collection of the graph.
 reset_default_graph | Makes a new, empty default graph.
-global_variables | The variables that all tasks share.
-local_variables | The variables that are of one process alone.
-trainable_variables | The variables that optimizers change.
-global_variables_initializer | An op that gives all global variables their initial values.
-local_variables_initializer | An op that gives all local variables their initial values.
-variables_initializer | An op that gives variables their initial values.
-report_uninitialized_variables | The names of the variables that have no value yet.
-control_dependencies | Nodes made in this context wait for these.
-colocate_with | Nodes made in this context lie on the device of that node.
-device | Nodes made in this context lie on that device.
-container | Variables made in this context are kept in that container.
-group | An op that has run when all of these have.
-tuple | The same tensors, none of which is ready before all are.
-case | The result of the first function whose condition is true.
+global_variables | Returns the variables that all tasks share.
+local_variables | Returns the variables that belong to one process.
+trainable_variables | Returns the variables that optimizers change.
+global_variables_initializer | Returns an op that gives all global variables their initial values.
+local_variables_initializer | Returns an op that gives all local variables their initial values.
+variables_initializer | Returns an op that gives variables their initial values.
+report_uninitialized_variables | Returns the names of the variables that have no value yet.
+control_dependencies | Makes nodes created in this context wait for these.
+colocate_with | Places nodes created in this context on the device of that node.
+device | Places nodes created in this context on that device.
+container | Keeps variables created in this context in that container.
+group | Returns an op that is finished when all of these are.
+tuple | Returns the same tensors, none of which is available before all are.
+case | Returns the result of the first function whose condition is true.
 while_loop | Repeats body while cond is true.
-map_fn | fn of each row, stacked.
-foldl | fn over the rows from the first to the last, with what it made of those before.
-foldr | fn over the rows from the last to the first, with what it made of those before.
-scan | What foldl has after each row, stacked.
-set_random_seed | The seed of the graph, from which the seeds of its ops follow.
-boolean_mask | The elements at which the mask is true.
-meshgrid | Tensors of the coordinates of a grid.
-norm | The norm of vectors or matrices.
-tensordot | The product of two tensors, summed over the given axes.
-where | Where the condition is true, or an element of x there and of y elsewhere.
+map_fn | Returns the stacked results of fn for each row.
+foldl | Applies fn to the rows from the first to the last, with the result for the previous rows.
+foldr | Applies fn to the rows from the last to the first, with the result for the previous rows.
+scan | Returns the stacked results that foldl has after each row.
+set_random_seed | Sets the seed of the graph, from which the seeds of its ops are derived.
+boolean_mask | Returns the elements at which the mask is true.
+meshgrid | Returns tensors of the coordinates of a grid.
+norm | Returns the norm of vectors or matrices.
+tensordot | Returns the product of two tensors, summed over the given axes.
+where | Returns where the condition is true; or elements of x there, and of y elsewhere.
 nn.dynamic_rnn | Runs a cell over the time axis of the inputs, as a loop.
-nn.moments | Mean and variance over axes.
-nn.batch_normalization | (x - mean) / sqrt(variance + variance_epsilon) * scale + offset.
-nn.sampled_softmax_loss | The softmax loss over a sample of the classes.
-nn.nce_loss | The loss of noise-contrastive estimation.
+nn.moments | Returns the mean and the variance over axes.
+nn.batch_normalization | Returns (x - mean) / sqrt(variance + variance_epsilon) * scale + offset.
+nn.sampled_softmax_loss | Returns the softmax loss over a sample of the classes.
+nn.nce_loss | Returns the loss of noise-contrastive estimation.
 app.run | Reads the flags and calls main.
-gfile.Exists | Is there a file or folder of this name?
-gfile.Glob | The files that fit a pattern.
-gfile.MakeDirs | Makes a folder and those above it.
-gfile.ListDirectory | The names in a folder.
-test.is_gpu_available | Is there a GPU that Weft can use?
-summary.scalar | A summary of one number.
-summary.histogram | A summary of how values are distributed.
-summary.image | A summary of images.
-summary.audio | A summary of sounds.
-summary.text | A summary of text.
+gfile.Exists | Returns whether there is a file or folder of this name.
+gfile.Glob | Returns the files that match a pattern.
+gfile.MakeDirs | Makes a folder and its parents.
+gfile.ListDirectory | Returns the names in a folder.
+test.is_gpu_available | Returns whether there is a GPU that Weft can use.
+summary.scalar | Returns a summary of one number.
+summary.histogram | Returns a summary of how values are distributed.
+summary.image | Returns a summary of images.
+summary.audio | Returns a summary of sounds.
+summary.text | Returns a summary of text.
 saved_model.simple_save | Writes a SavedModel with one signature for serving.
-ConfigProto | How a session runs: devices, threads, placement.
-RunOptions | How one run is done: tracing, a time limit.
-RunMetadata | What a traced run recorded.
-FIFOQueue | A queue that gives elements in the order in which they came.
+ConfigProto | Options of a session: devices, threads and placement.
+RunOptions | Options of one run: tracing and a time limit.
+RunMetadata | The records of a traced run.
+FIFOQueue | A queue that returns elements in the order in which they were added.
 PaddingFIFOQueue | A queue whose batches are padded to the largest element.
-PriorityQueue | A queue that gives the element with the lowest number first.
-RandomShuffleQueue | A queue that gives a random element.
+PriorityQueue | A queue that returns the element with the lowest number first.
+RandomShuffleQueue | A queue that returns a random element.
 DeviceSpec | The parts of a device's name.
 """.strip()
 
@@ -197,7 +197,7 @@ groups | How many groups of channels are convolved by themselves.
 output_padding | How much is added to the size of the outputs; None for what padding and strides say.
 interpolation | How values between pixels are computed: 'nearest', 'bilinear' and others.
 cropping | How much is cut off at both ends of each axis.
-mask_zero | True if 0 stands for no value, which is masked.
+mask_zero | True if 0 means that there is no value, which is then masked.
 mask_value | The value that is masked.
 mask | A mask, or a function that computes one.
 input_dim | How many categories there are.
@@ -264,15 +264,15 @@ multi_class_labels | For each class, whether the example belongs to it.
 label_smoothing | How far labels are moved toward the middle; 0 leaves them as they are.
 weights | How much each element counts: one number, or a tensor that broadcasts to the losses.
 reduction | How the losses become one number; see tf.losses.Reduction.
-loss_collection | The list of the graph that the loss is added to; None for no list.
-metrics_collections | The lists of the graph that the value is added to.
-updates_collections | The lists of the graph that the update is added to.
+loss_collection | The collection to which the loss is added; None for none.
+metrics_collections | The collections to which the value is added.
+updates_collections | The collections to which the update is added.
 num_thresholds | How many thresholds approximate the curve.
 use_locking | True to update a variable under its lock.
 learning_rate | The size of a step: a number, a tensor, or a function that returns one.
 global_step | The variable that counts the steps; an update adds one to it.
 var_list | The variables; all trainable ones if None.
-loss | The tensor to make small.
+loss | The tensor to minimize.
 grads_and_vars | Pairs of a gradient and its variable.
 beta1 | The decay of the average of the gradient.
 beta2 | The decay of the average of its square.
@@ -303,7 +303,7 @@ initializer | How the variable starts: an initializer, or its values.
 regularizer | A function of the variable whose result is added to the regularization losses.
 constraint | A function that is applied to the variable after each update.
 partitioner | A function that says into how many parts the variable is cut.
-collections | The lists of the graph that it is added to.
+collections | The collections to which it is added.
 caching_device | The device that keeps a copy for reading.
 validate_shape | True to refuse values of another shape.
 validate_args | True to check arguments when values are computed.
@@ -322,7 +322,7 @@ estimator | The tf.estimator.Estimator.
 class_id | The class that is counted; None for all.
 help | The text that --help shows.
 msg | The text of the failure.
-prefix | What stands before each name.
+prefix | The text before each name.
 narrow_range | True to leave out the smallest quantized value.
 transition_params | A matrix of the scores of one tag after another.
 probs | Probabilities.
@@ -341,7 +341,7 @@ sequence_lengths | The length of each sequence.
 model | The model.
 outputs | The outputs.
 label_dimension | The number of labels of an example.
-summary_writer | What writes summaries.
+summary_writer | The writer for summaries.
 encoder_inputs | The inputs of the encoder, one for each step.
 encoding | The encoding of the text.
 pattern | The regular expression or pattern of names.
@@ -402,7 +402,7 @@ true_fn | The function that makes the result if the condition is true.
 false_fn | The function that makes the result if it is false.
 strict | True to keep lists of one element.
 exclusive | True to fail if more than one condition is true.
-default | What is used if nothing else is.
+default | The value that is used if nothing else is given.
 default_value | The value if none is given.
 summarize | How many elements an error shows.
 message | The text of the error or of the log.
@@ -413,7 +413,7 @@ sequence_length | How many steps each row of the batch has.
 initial_state | The state to begin with; zeros if None.
 time_major | True if the first axis is time, False if it is the batch.
 num_units | The number of units of the cell.
-forget_bias | What is added to the forget gate.
+forget_bias | The value that is added to the forget gate.
 state_is_tuple | True for a state of two tensors, False for one that holds both.
 batch_size | How many examples make a batch.
 capacity | The most elements that the queue holds.
@@ -470,7 +470,7 @@ node_def | The node.
 op | The operation.
 error_code | The code of the error.
 flag_name | The name of the flag.
-docstring | What the flag is for.
+docstring | The purpose of the flag.
 lower_bound | The least value that is accepted.
 upper_bound | The largest value that is accepted.
 coord | The tf.train.Coordinator that stops the threads.
@@ -479,7 +479,7 @@ ys | The tensors to differentiate.
 xs | The tensors to differentiate by.
 grad_ys | The gradients of ys; ones if None.
 stop_gradients | Tensors that count as constants.
-unconnected_gradients | What is given where ys do not depend on an x: "none" or "zero".
+unconnected_gradients | The gradient if ys do not depend on an x: "none" or "zero".
 gate_gradients | How much of the gradients must be computed before any is used.
 aggregation_method | How gradients of one tensor are added up.
 colocate_gradients_with_ops | True to put gradients on the device of their op.
@@ -498,7 +498,7 @@ delta | The step, or where the loss turns from a parabola into a line.
 alpha | A factor.
 beta | A factor.
 scale | The factor.
-offset | What is added.
+offset | The value that is added.
 variance | The variance.
 variance_epsilon | A small number that is added to the variance.
 targets | The true values.
@@ -515,8 +515,8 @@ end | Where the slice ends.
 condition | The condition.
 out_type | The type of the result.
 output_type | The type of the result.
-separator | What is put between the parts.
-delimiter | What separates the parts.
+separator | The text between the parts.
+delimiter | The text that separates the parts.
 serialized | Serialized tf.train.Example messages.
 contents | The bytes.
 compression_type | "", "GZIP" or "ZLIB".
@@ -578,7 +578,7 @@ _described = weakref.WeakSet()
 
 
 def words(name):
-    """What a parameter of this name is, or None where nothing is known."""
+    """Returns the description of a parameter of this name, or None if there is none."""
     if name in _PARAMETERS:
         return _PARAMETERS[name]
     for pattern, text in _RULES:
@@ -589,9 +589,12 @@ def words(name):
 
 
 def parameters(value):
-    """(name, default) of each parameter: of a class, those of its __init__.  A default that must be given is Ellipsis."""
+    """Returns (name, default) of each parameter; for a class, those of its __init__.
+
+    Ellipsis means that there is no default.
+    """
     signature = getattr(value, "__signature__", None)
-    if isinstance(signature, inspect.Signature):  # Python 3.12's enumerations have a function of that name
+    if isinstance(signature, inspect.Signature):  # Enumerations of Python 3.12 have a function of that name.
         return [(p.name, ... if p.default is p.empty else p.default) for p in signature.parameters.values()]
     if isinstance(value, type):
         fields = getattr(value, "_fields", None)
@@ -632,20 +635,20 @@ def _summary(value, public):
 
 
 def _op_of(value):
-    """The description of the op that a function makes."""
+    """Returns the description of the op that a function makes."""
     from weft._core.framework import opdef
     constants = getattr(getattr(value, "__code__", None), "co_consts", ())
     return next((opdef._LINES[c][1] for c in constants if isinstance(c, str) and c in opdef._LINES), None)
 
 
 def describe(value, public):
-    """Gives a public function or class its docstring; `public` is its name without the package."""
+    """Sets the docstring of a public function or class; `public` is its name without the package."""
     if not (isinstance(value, type) or hasattr(value, "__code__")) or value in _described:
         return
     if not getattr(value, "__module__", "").startswith("weft"):
         return
     _described.add(value)
-    if "<locals>" in value.__qualname__ and not isinstance(value, type):  # made by another function
+    if "<locals>" in value.__qualname__ and not isinstance(value, type):  # Another function made this one.
         value.__name__ = value.__qualname__ = public.rpartition(".")[2]
     given = parameters(value)
     text = _summary(value, public)
@@ -654,4 +657,4 @@ def describe(value, public):
     try:
         value.__doc__ = text
     except (AttributeError, TypeError):
-        pass  # a type of C
+        pass  # The value is a type implemented in C.

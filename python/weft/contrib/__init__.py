@@ -17,18 +17,20 @@ from weft.contrib import (
 )
 
 __all__ = [
-    "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
-    "distributions", "eager", "estimator", "factorization", "framework", "gan", "graph_editor",
-    "hooks", "image", "integrate", "layers", "learn", "legacy_seq2seq", "lookup", "losses",
-    "metrics", "nccl", "nn", "opt", "predictor", "resampler", "rnn", "saved_model", "seq2seq",
-    "signal", "slim", "sparsemax", "staging", "summary", "tensorboard", "text",
-    "tfprof", "tpu", "training", "util",
+    "batching", "bayesflow", "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
+    "distributions", "eager", "estimator", "factorization", "ffmpeg", "framework", "gan", "graph_editor", "hooks", "image",
+    "input_pipeline", "integrate", "kfac", "layers", "learn", "legacy_seq2seq", "linalg", "lookup", "losses", "memory_stats", "metrics",
+    "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler", "rnn",
+    "saved_model", "seq2seq", "session_bundle", "signal", "slim", "sparsemax", "staging", "stat_summarizer", "summary",
+    "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "training", "util",
 ]
 _LATER = (
-    "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator",
-    "factorization", "gan", "graph_editor", "hooks", "image", "integrate",
-    "nccl", "nn", "opt", "predictor", "resampler", "saved_model", "seq2seq", "signal",
-    "sparsemax", "staging", "summary", "tensorboard", "text", "tfprof", "tpu", "util",
+    "batching", "bayesflow", "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator",
+    "factorization", "ffmpeg", "gan", "graph_editor", "hooks", "image", "input_pipeline", "integrate", "kfac", "linalg",
+    "memory_stats",
+    "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler",
+    "saved_model", "seq2seq", "session_bundle", "signal", "sparsemax", "staging", "stat_summarizer", "summary",
+    "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "util",
 )
 __getattr__ = _publish(__name__, _LATER)
 

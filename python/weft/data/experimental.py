@@ -26,6 +26,7 @@ from weft._core.data.experimental import (
     prefetch_to_device,
     scan,
     shuffle_and_repeat,
+    snapshot,
     take_while,
     unbatch,
 )
@@ -63,6 +64,6 @@ __all__ = [
     "index_table_from_dataset", "make_batched_features_dataset", "make_csv_dataset", "make_saveable_from_iterator",
     "map_and_batch", "map_and_batch_with_legacy_function", "pad_to_cardinality", "parallel_interleave",
     "parse_example_dataset", "prefetch_to_device", "rejection_resample", "sample_from_datasets", "scan",
-    "shuffle_and_repeat", "table_from_dataset", "take_while", "to_variant", "unbatch", "unique",
+    "shuffle_and_repeat", "snapshot", "table_from_dataset", "take_while", "to_variant", "unbatch", "unique",
 ]
 __getattr__ = _publish(__name__)

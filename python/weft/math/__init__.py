@@ -93,7 +93,7 @@ from weft._core.ops.math_ops import (
     unsorted_segment_sum,
     zeta,
 )
-from weft._core.ops.rare_ops import approx_max_k, approx_min_k
+from weft._core.ops.rare_ops import approx_max_k, approx_min_k, sobol_sample
 from weft._core.ops.special_math import (
     acosh,
     angle,
@@ -141,7 +141,7 @@ __all__ = [
     "not_equal", "polygamma", "polyval", "pow", "real", "reciprocal", "reciprocal_no_nan", "reduce_all", "reduce_any",
     "reduce_euclidean_norm", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
     "reduce_std", "reduce_sum", "reduce_variance", "rint", "round", "rsqrt", "scalar_mul", "segment_max",
-    "segment_mean", "segment_min", "segment_prod", "segment_sum", "sigmoid", "sign", "sin", "sinh", "softmax",
+    "segment_mean", "segment_min", "segment_prod", "segment_sum", "sigmoid", "sign", "sin", "sinh", "sobol_sample", "softmax",
     "softplus", "softsign", "special", "sqrt", "square", "squared_difference", "subtract", "tan", "tanh", "top_k", "truediv",
     "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
     "unsorted_segment_sqrt_n", "unsorted_segment_sum", "xdivy", "xlog1py", "xlogy", "zero_fraction", "zeta",

@@ -32,7 +32,12 @@ from weft._core.ops.stateful_random import (
     stateless_multinomial,
     stateless_poisson,
 )
-from weft._core.ops.stateless import stateless_normal, stateless_truncated_normal, stateless_uniform
+from weft._core.ops.stateless import (
+    stateless_normal,
+    stateless_parameterized_truncated_normal,
+    stateless_truncated_normal,
+    stateless_uniform,
+)
 from weft._core.public import publish as _publish
 from weft.random import experimental
 
@@ -41,7 +46,8 @@ __all__ = [
     "fixed_unigram_candidate_sampler", "fold_in", "gamma", "get_global_generator", "get_seed",
     "learned_unigram_candidate_sampler", "log_uniform_candidate_sampler", "multinomial", "normal", "poisson",
     "set_global_generator", "set_random_seed", "shuffle", "split", "stateless_binomial", "stateless_categorical",
-    "stateless_gamma", "stateless_multinomial", "stateless_normal", "stateless_poisson", "stateless_truncated_normal",
+    "stateless_gamma", "stateless_multinomial", "stateless_normal",
+    "stateless_parameterized_truncated_normal", "stateless_poisson", "stateless_truncated_normal",
     "stateless_uniform", "truncated_normal", "uniform", "uniform_candidate_sampler",
 ]
 __getattr__ = _publish(__name__)

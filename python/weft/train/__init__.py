@@ -16,7 +16,7 @@ from weft._core.framework.protos import (
     SequenceExample,
     ServerDef,
 )
-from weft._core.ops.rare_ops import sdca_fprint, sdca_shrink_l1
+from weft._core.ops.rare_ops import sdca_fprint, sdca_optimizer, sdca_shrink_l1
 from weft._core.platform.libraries import do_quantize_training_on_graphdef
 from weft._core.public import publish as _publish
 from weft._core.session.cluster import Server
@@ -140,7 +140,7 @@ __all__ = [
     "linear_cosine_decay", "list_variables", "load_checkpoint", "load_variable", "match_filenames_once",
     "maybe_batch", "maybe_batch_join", "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay",
     "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "queue_runner",
-    "range_input_producer", "remove_checkpoint", "replica_device_setter", "sdca_fprint", "sdca_shrink_l1",
+    "range_input_producer", "remove_checkpoint", "replica_device_setter", "sdca_fprint", "sdca_optimizer", "sdca_shrink_l1",
     "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners", "string_input_producer", "summary_iterator",
     "update_checkpoint_state", "warm_start", "write_graph",
 ]

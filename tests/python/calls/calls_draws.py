@@ -120,7 +120,8 @@ def stateless(tf):
         tf.random.stateless_uniform([5], [1, 2]), tf.random.stateless_uniform([3], [1, 2], -5, 90, tf.int32),
         tf.random.stateless_uniform([3], [1, 2], 0., 3.),
         tf.random.stateless_normal([5], seed=[3, 4], mean=1.0, stddev=0.5, dtype=tf.float64),
-        tf.random.stateless_truncated_normal([9], seed=[5, 6]))]
+        tf.random.stateless_truncated_normal([9], seed=[5, 6]),
+        tf.random.stateless_parameterized_truncated_normal([9], seed=[5, 6], means=0.5, minvals=-1.0, maxvals=2.0))]
 
 
 @case

@@ -13,7 +13,10 @@ def of_a_seed(tf):
             r.stateless_binomial([4], [1, 2], 40.0, 0.3, output_dtype=tf.int64),
             r.stateless_categorical([[0.0, 1.0, 2.0]], 5, [1, 2]), r.stateless_multinomial([[0.0, 1.0]], 5, [1, 2],
                 output_dtype=tf.int32),
-            r.experimental.stateless_shuffle(np.arange(8), [1, 2])]
+            r.experimental.stateless_shuffle(np.arange(8), [1, 2]),
+            tf.random.experimental.index_shuffle(np.arange(20), seed=[1, 2], max_index=19),
+            r.experimental.index_shuffle(7, tf.constant([1, -2], tf.int64), 99),
+            tf.random_index_shuffle(np.arange(300), seed=[1, 2, 3], max_index=np.int64(2 ** 40), rounds=8)]
 
 
 @case(nodes=False)

@@ -29,11 +29,11 @@ def small(tf, *outputs, **kwargs):
     return k.Sequential([k.layers.Dense(5, activation="relu", input_shape=(3,)), *outputs], **kwargs)
 
 
-@case(nodes=False, tolerance=1e-4)
+@case(nodes=False, tolerance=2e-3)  # Adam makes whole steps of gradients that are rounding only
 def fit_with_validation(tf):
     k = tf.keras
     model = small(tf, k.layers.BatchNormalization(), k.layers.Dense(1, activation="sigmoid"))
-    model.compile("adam", "binary_crossentropy", metrics=["accuracy", "mae", k.metrics.AUC()])
+    model.compile("adam", "binary_crossentropy", metrics=["accuracy", "mae", k.metrics.AUC(num_thresholds=20)])
     first = printed(lambda: model.fit(X, Y, epochs=2, batch_size=8, validation_split=0.2))
     second = printed(lambda: model.fit(X, Y, epochs=3, initial_epoch=1, batch_size=7, validation_data=(X, Y), verbose=2, shuffle=False))
     third = printed(lambda: model.fit(X, Y, validation_data=(X, Y), shuffle="batch", batch_size=6))

@@ -15,9 +15,9 @@ tf.contrib.layers.batch_norm(X) ; decay=0.5, param_initializers={'beta': tf.ones
     renorm=True, batch_weights=V[:3], zero_debias_moving_mean=True, renorm_clipping={}, renorm_decay=0.5,
     adjustment=uses.adjustment
 tf.contrib.layers.one_hot_encoding(LABELS, 4) ; on_value=2.0, off_value=-1.0
-tf.contrib.layers.linear(X, 2) ; scope='given'
-tf.contrib.layers.relu(X, 2) ; scope='given'
-tf.contrib.layers.relu6(X, 2) ; scope='given'
+tf.contrib.layers.linear(X, 2) ; scope='given', normalizer_params={}
+tf.contrib.layers.relu(X, 2) ; scope='given', normalizer_params={}
+tf.contrib.layers.relu6(X, 2) ; scope='given', normalizer_params={}
 tf.contrib.layers.l1_regularizer(0.5) ; ; it(X)
 tf.contrib.layers.l2_regularizer(0.5) ; ; it(X)
 tf.contrib.layers.l1_l2_regularizer() ; scale_l1=0.5, scale_l2=0.25 ; it(X)
@@ -56,6 +56,11 @@ tf.contrib.metrics.streaming_root_mean_squared_error(P, ZERO_ONE) ; ; uses.measu
 tf.contrib.metrics.streaming_precision(X > 1, ZERO_ONE) ; ; uses.measured(it)
 tf.contrib.metrics.streaming_recall(X > 1, ZERO_ONE) ; ; uses.measured(it)
 tf.contrib.losses.absolute_difference(P, ZERO_ONE)
+tf.contrib.losses.add_loss(tf.constant(1.0)) ; loss_collection='given' ; tf.get_collection('given') + tf.get_collection('losses')
+tf.contrib.losses.compute_weighted_loss(X)
+tf.contrib.losses.get_losses(None if uses.no_regularization() else 1) ; scope='nothing', loss_collection='given'
+tf.contrib.losses.get_regularization_losses(None if uses.no_regularization() else 1) ; scope='nothing'
+tf.contrib.losses.get_total_loss(uses.no_regularization()) ; name='given'
 tf.contrib.losses.cosine_distance(P, ZERO_ONE, 1) ; axis=0, weights=[[2.0], [1.0], [0.5]]
 tf.contrib.losses.cosine_distance(P, ZERO_ONE, dim=1) ; weights=[[2.0], [1.0], [0.5]]
 tf.contrib.losses.hinge_loss(Y, ZERO_ONE)

@@ -21,7 +21,7 @@ tf.contrib.layers.avg_pool3d(tf.expand_dims(IMAGE, -1), 2) ; stride=1, padding='
 tf.contrib.layers.pool(IMAGE, 2, 'AVG') ; stride=2, padding='SAME', dilation_rate=2, data_format='NHWC'
 tf.contrib.layers.spatial_softmax(IMAGE) ; temperature=0.5, data_format='NCHW'
 tf.contrib.layers.maxout(X, 2) ; axis=0, num_units=1
-tf.contrib.layers.elu(X, 2) ; scope='given'
+tf.contrib.layers.elu(X, 2) ; scope='given', normalizer_params={}
 tf.contrib.layers.dense_to_sparse(N) ; eos_token=5
 tf.contrib.layers.images_to_sequence(IMAGE) ; data_format='NCHW'
 tf.contrib.layers.sequence_to_images(SEQUENCE, 3) ; output_data_format='channels_first'

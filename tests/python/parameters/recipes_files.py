@@ -210,6 +210,9 @@ tf.estimator.DNNClassifier([2], [tf.feature_column.numeric_column('x')]) ; hidde
 tf.estimator.DNNRegressor([2], [tf.feature_column.numeric_column('x')]) ; hidden_units=[3], label_dimension=1,
     weight_column='x', optimizer='SGD', activation_fn=tf.nn.tanh, dropout=0.5,
     config=tf.estimator.RunConfig(tf_random_seed=3), model_dir='m', batch_norm=True ; uses.modeled(it)
+tf.estimator.experimental.LinearSDCA('id') ; example_id_column='key', num_loss_partitions=2, num_table_shards=3,
+    symmetric_l1_regularization=0.5, symmetric_l2_regularization=2.0, adaptive=True ; [it._example_id_column, it._num_loss_partitions,
+    it._num_table_shards, it._symmetric_l1_regularization, it._symmetric_l2_regularization, it._adaptive]
 tf.estimator.LinearClassifier([tf.feature_column.numeric_column('x')]) ; n_classes=3, weight_column='x',
     label_vocabulary=['a', 'b'], optimizer='SGD', config=tf.estimator.RunConfig(tf_random_seed=3), model_dir='m',
     partitioner=tf.fixed_size_partitioner(1), loss_reduction='sum_over_batch_size', sparse_combiner='mean' ;
@@ -241,9 +244,9 @@ tf.app.flags.DEFINE_list('walk_list', ['a'], 'text') ; ; uses.flag('walk_list')
 tf.app.run(uses.main, ['program']) ; argv=['program', 'given']
 tf.make_tensor_proto([1, 2]) ; dtype=tf.float32, shape=[2], verify_shape=True ; it.SerializeToString()
 tf.as_dtype('float32') ; ; it.name
-tf.nest.assert_same_structure([1], (1,)) ; check_types=False
+tf.nest.assert_same_structure([1], (1,)) ; check_types=False, expand_composites=True
 tf.nest.flatten([1, [2]]) ; expand_composites=True
 tf.nest.map_structure(uses.double, [1, [2]])
-tf.nest.pack_sequence_as([1, [2]], [3, 4])
+tf.nest.pack_sequence_as([1, [2]], [3, 4]) ; expand_composites=True
 tf.train.Feature() ; int64_list=tf.train.Int64List(value=[1]) ; it.SerializeToString()
 """

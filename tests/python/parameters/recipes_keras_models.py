@@ -32,6 +32,7 @@ tf.keras.callbacks.TensorBoard() ; log_dir='other', histogram_freq=1, batch_size
     embeddings_data=[1.0], embeddings_freq=0 ;
     [it.log_dir, it.histogram_freq, it.batch_size, it.write_graph, it.write_grads, it.write_images, it.update_freq]
 tf.keras.utils.CustomObjectScope({'given': 3}) ; ; uses.entered(it, lambda: 'given')
+tf.keras.utils.DeterministicRandomTestTool() ; seed=3, mode='num_random_ops' ; [it.operation_seed, uses.keras_seeds(it), it.operation_seed]
 tf.keras.utils.Progbar(10) ; target=5, width=10, verbose=2, interval=0.0, stateful_metrics=['a'], unit_name='x' ;
     [it.target, it.width, it.verbose, it.interval, sorted(it.stateful_metrics), it.unit_name]
 tf.keras.utils.GeneratorEnqueuer(iter([1])) ; random_seed=3 ; it.use_multiprocessing

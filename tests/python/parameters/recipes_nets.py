@@ -20,8 +20,10 @@ tf.nn.max_pool_with_argmax(IMAGE, [1, 2, 2, 1], [1, 2, 2, 1], 'SAME') ; padding=
 tf.nn.bias_add(X, W)
 tf.nn.bias_add(tf.reshape(X, [1, 4, 3, 1]), W) ; data_format='NCHW'
 tf.nn.batch_normalization(X, 0.5, 2.0, 0.1, 3.0, 0.001)
+tf.nn.batch_norm_with_global_normalization(None, None, None, V[:3], W[:3], 0.001, True, None, IMAGE, V[:3], W[:3]) ;
+    t=IMAGE, m=V[:3], v=W[:3]
 tf.nn.batch_norm_with_global_normalization(IMAGE, V[:3], W[:3], V[:3], W[:3], 0.001, True) ;
-    scale_after_normalization=False
+    input=IMAGE, mean=V[:3], variance=W[:3], scale_after_normalization=False
 tf.nn.fused_batch_norm(IMAGE, W[:3], V[:3]) ; epsilon=0.1, mean=V[:3], variance=W[:3], exponential_avg_factor=0.5
 tf.nn.fused_batch_norm(IMAGE, W[:3], V[:3], V[:3], W[:3], is_training=False) ; epsilon=0.1 ; it[0]
 tf.nn.dropout(X, 0.5) ; keep_prob=0.9, noise_shape=[3, 1], rate=0.1

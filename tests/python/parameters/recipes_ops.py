@@ -70,7 +70,10 @@ tf.group(tf.no_op(), tf.no_op()) ; name='given'
 tf.no_op()
 tf.unique(LABELS) ; out_idx=tf.int64
 tf.unique_with_counts(LABELS) ; out_idx=tf.int64
-tf.nn.top_k(X) ; k=2, sorted=False
+tf.nn.top_k(X) ; k=2, sorted=False, index_type=tf.int64
+tf.nn.swish(X) ; beta=2.0
+tf.arg_max(X, 0) ; output_type=tf.int32
+tf.arg_min(X, 0) ; output_type=tf.int32
 tf.random_crop(X, [2, 2])
 tf.random_shuffle(X)
 tf.multinomial(tf.log(P), 5) ; output_dtype=tf.int32
@@ -238,7 +241,9 @@ tf.string_to_hash_bucket_strong(WORDS, 7, [1, 2])
 tf.regex_replace(WORDS, 'e', 'E') ; replace_global=False
 tf.decode_base64(tf.encode_base64(WORDS))
 tf.encode_base64(WORDS)
-tf.decode_raw(['abcdefgh'], tf.int32) ; little_endian=False
+tf.decode_raw(['abcdefgh'], tf.int32) ; little_endian=False, bytes=['abcd']
+tf.decode_raw(bytes=['abcdefgh'], out_type=tf.int32) ; input_bytes=['abcd']
+tf.nest.is_nested([1])
 tf.decode_csv(['1,a b,3.5', '2,"c,d",'], [[0], ['x'], [0.5]]) ; select_cols=[0, 1, 2], na_value='3.5'
 tf.decode_csv(['1;2'], [[0], [0]], ';') ; field_delim=';', use_quote_delim=False, name='given'
 tf.decode_csv(['"1",a'], [[''], ['']]) ; use_quote_delim=False, field_delim=';'

@@ -16,6 +16,11 @@ tf.get_session_tensor('a;0;/job:localhost/replica:0/task:0/device:CPU:0', tf.flo
 tf.delete_session_tensor('a;0;/job:localhost/replica:0/task:0/device:CPU:0') ;
     handle='a;0;/job:localhost/replica:0/task:0/device:CPU:1' ; it[1].device
 tf.CriticalSection() ; shared_name='shared', critical_section_def=3, import_scope='s' ; it.name
+tf.math.sobol_sample(3, 5)
+tf.data.experimental.snapshot('snapshots') ; compression='GZIP', reader_func=len, shard_func=len
+tf.random.stateless_parameterized_truncated_normal([4], [1, 2])
+tf.io.decode_proto([b''], 'tensorflow.Example', ['features'], [tf.string]) ; descriptor_source='', message_format='text'
+tf.io.encode_proto([[1]], [[[b'']]], ['features'], 'tensorflow.Example') ; descriptor_source=''
 tf.decode_json_example(['{}', '{"features": {"feature": {"a": {"int64List": {"value": ["1"]}}}}}'])
 tf.fftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0] ; [tf.get_static_value(t) for t in it.op.inputs]
 tf.ifftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0] ; [tf.get_static_value(t) for t in it.op.inputs]
@@ -49,7 +54,16 @@ tf.signal.fftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0], norm='backward' ;
 tf.signal.ifftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0], norm='backward' ; [tf.get_static_value(t) for t in it.op.inputs]
 tf.signal.rfftnd(X, [4], [1]) ; fft_length=[3], axes=[0], norm='backward' ; [tf.get_static_value(t) for t in it.op.inputs]
 tf.signal.irfftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0], norm='backward' ; [tf.get_static_value(t) for t in it.op.inputs]
+tf.debugging.enable_check_numerics() ; stack_height_limit=1, path_length_limit=8 ; uses.numeric_check()
+tf.random_index_shuffle([1, 2], [1, 2, 3], 9) ; index=[3, 4], seed=[3, 5, 6], max_index=20, rounds=6
 tf.train.sdca_fprint(['a', 'bc']) ; input=['b', 'c']
+tf.train.sdca_optimizer([[0, 1]], [[2, 1]], [[1.0, 2.0]], [X], [1.0, 1.0], [0.0, 1.0], [[1, 2]], [[0.5, 0.25]], [[0.1, 0.2, 0.3, 0.4]],
+    tf.zeros([2, 4]), 'logistic_loss', 0.5, 2.0, 1, 1) ; sparse_example_indices=[[1, 1]], sparse_feature_indices=[[1, 2]],
+    sparse_feature_values=[[3.0, 4.0]], dense_features=[Y], example_weights=[2.0, 3.0], example_labels=[1.0, 0.0],
+    sparse_indices=[[2, 1]], sparse_weights=[[0.75, 1.0]], dense_weights=[[0.5, 0.6, 0.7, 0.8]], example_state_data=tf.ones([2, 4]),
+    loss_type='hinge_loss', l1=0.25, l2=3.0, num_loss_partitions=2, num_inner_iterations=3, adaptative=False ;
+    [tf.get_static_value(t) for t in it[0].op.inputs], [it[0].op.get_attr(a) for a in ('loss_type', 'l1', 'l2', 'num_loss_partitions',
+    'num_inner_iterations', 'adaptative')]
 tf.train.sdca_shrink_l1([tf.Variable(X)._ref(), tf.Variable(Y)._ref()], 1.0, 4.0) ; l1=2.0, l2=2.0 ;
     it.type, it.get_attr('l1'), it.get_attr('l2')
 tf.profiler.advise(tf.Graph()) ; graph=None, run_meta=tf.RunMetadata(), options={'OperationChecker': {}} ; sorted(it.checkers)

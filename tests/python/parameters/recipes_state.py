@@ -59,6 +59,7 @@ tf.TFRecordReader() ; options=tf.python_io.TFRecordOptions(tf.python_io.TFRecord
     uses.records())
 tf.WholeFileReader() ; ; uses.read(it, uses.written('f'))
 tf.IdentityReader() ; ; uses.read(it, 'a', 'b')
+tf.LMDBReader() ; options=3 ; it.reader_ref.op.type
 tf.parse_example(uses.examples(), {'a': tf.FixedLenFeature([], tf.int64)}) ; example_names=['n', 'm']
 tf.parse_single_example(uses.examples()[0], {'a': tf.FixedLenFeature([], tf.int64)}) ; example_names='n'
 tf.FixedLenFeature([1], tf.int64) ; default_value=7 ; tf.parse_single_example(uses.examples()[0], {'z': it, 'a':

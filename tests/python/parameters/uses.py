@@ -7,6 +7,9 @@ import uses_contrib
 import uses_editor
 import uses_flags
 import uses_keras
+import uses_legacy
+import uses_models
+import uses_names
 import uses_summary
 
 # A picture of 16 x 8 pixels, and one of a single red pixel.
@@ -23,7 +26,8 @@ EAPwBuyIfKiQI4ODvkB/TiilLKPk3xIR3SMt+vIooA/9k=
 GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
-class Uses(uses_contrib.ContribUses, uses_editor.EditorUses, uses_flags.FlagUses, uses_keras.KerasUses, uses_summary.SummaryUses):
+class Uses(uses_contrib.ContribUses, uses_editor.EditorUses, uses_flags.FlagUses, uses_keras.KerasUses, uses_legacy.LegacyUses,
+           uses_models.ModelUses, uses_names.NameUses, uses_summary.SummaryUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):

@@ -12,6 +12,11 @@ class KerasUses:
         k = self.tf.keras
         return k.Sequential([k.layers.Dense(2, input_shape=(3,), name="first"), k.layers.Dense(1, name="second")], name="model")
 
+    def keras_seeds(self, tool):
+        with tool.scope():
+            made = [self.tf.random_uniform([2]) for _ in range(2)]
+        return [[t.op.get_attr("seed"), t.op.get_attr("seed2")] if t.op.type == "RandomUniform" else t.op.type for t in made]
+
     def keras_copy(self, layer):
         return self.tf.keras.layers.Dense(3)
 

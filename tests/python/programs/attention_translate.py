@@ -1,4 +1,7 @@
-"""Learns to write the words of a number backwards: an encoder in both directions, attention, and beam search."""
+"""Learns to write the words of a number backwards: an encoder in both directions, attention, and beam search.
+
+zoo/attention_translate.py is the same model without contrib; it prints the same lines.
+"""
 from __future__ import print_function
 
 import numpy as np
@@ -17,13 +20,17 @@ FLAGS = flags.FLAGS
 PAD, GO, EOS, SYMBOLS = 0, 1, 2, 9
 
 
+def initializer(shape, dtype=None, partition_info=None):
+    return tf.constant(np.random.RandomState(sum(shape)).uniform(-0.3, 0.3, shape), tf.float32)
+
+
 class Model(object):
     def __init__(self, mode):
         self.mode = mode
         self.source = tf.placeholder(tf.int32, [None, None], name="source")
         self.source_len = tf.placeholder(tf.int32, [None], name="source_len")
         self.batch_size = tf.shape(self.source)[0]
-        with tf.variable_scope("model"):
+        with tf.variable_scope("model", initializer=initializer):
             self.embedding = tf.get_variable("embedding", [SYMBOLS, 8])
             outputs, state = self.encode()
             self.decode(outputs, state)
@@ -43,7 +50,7 @@ class Model(object):
         attention = seq2seq.BahdanauAttention(FLAGS.num_units, memory, memory_sequence_length=memory_len, normalize=True)
         cell = tf.contrib.rnn.LSTMCell(FLAGS.num_units)
         if self.mode == "train":
-            cell = tf.contrib.rnn.DropoutWrapper(cell, output_keep_prob=0.95)
+            cell = tf.contrib.rnn.DropoutWrapper(cell, output_keep_prob=0.95, seed=3)
         cell = seq2seq.AttentionWrapper(cell, attention, attention_layer_size=FLAGS.num_units,
                                         alignment_history=self.mode == "greedy")
         return cell, cell.zero_state(rows, tf.float32).clone(cell_state=state)
@@ -114,7 +121,7 @@ def main(_):
             feed = {model.source: source, model.source_len: source_len, model.target: target, model.target_len: target_len}
             loss, _ = sess.run([model.loss, model.train_op], feed)
             if step % 20 == 0:
-                print("step %d loss %.4f" % (step, loss))
+                print("step %d loss %.3f" % (step, loss))
         path = model.saver.save(sess, FLAGS.train_dir + "/model", global_step=model.global_step)
         print("saved", path, len(tf.trainable_variables()), "variables")
     source, source_len, target, _ = batch(rng, 50)
@@ -129,6 +136,8 @@ def main(_):
             best = ids[:, :, 0] if mode == "beam" else ids
             right = sum(until_eos(best[i]) == until_eos(target[i]) for i in range(50))
             print("%s: %d of 50 right" % (mode, right))
+            for i in range(5):
+                print(source[i, :source_len[i]], "->", until_eos(best[i].tolist()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""tf.contrib.framework"""
+"""tf.contrib.framework: arg_scope, variables by name, checks of tensors, and deprecation decorators."""
 import functools
 
 from weft._core.framework.absent import Named
@@ -7,13 +7,79 @@ from weft._core.ops.variable_scope import get_variable, get_variable_scope
 from weft._core.ops.variables import Variable
 from weft._core.train.training_util import get_global_step
 
+# ---- arg_scope ----
+
+_scopes = [{}]
+
+
+class arg_scope(metaclass=Named):
+    """Defaults for the arguments of functions marked with add_arg_scope."""
+
+    def __init__(self, list_ops_or_scope, **kwargs):
+        if isinstance(list_ops_or_scope, dict):
+            if kwargs:
+                raise ValueError("When attempting to re-use a scope by suppling a dictionary, kwargs must be empty.")
+            self._scope = list_ops_or_scope
+            return
+        if not isinstance(list_ops_or_scope, (list, tuple)):
+            raise TypeError("list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict)")
+        self._scope = {k: dict(v) for k, v in _scopes[-1].items()}
+        for op in list_ops_or_scope:
+            if not has_arg_scope(op):
+                raise ValueError("%s is not decorated with @add_arg_scope" % op)
+            self._scope.setdefault(op._key_op, {}).update(kwargs)
+
+    def __enter__(self):
+        _scopes.append(self._scope)
+        return self._scope
+
+    def __exit__(self, *exc):
+        _scopes.pop()
+
+
+def add_arg_scope(func):
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        defaults = _scopes[-1].get(call._key_op)
+        if defaults:
+            import inspect
+            names = inspect.signature(func).parameters
+            given = set(list(names)[:len(args)]) | set(kwargs)
+            kwargs = {**{k: v for k, v in defaults.items() if k not in given}, **kwargs}
+        return func(*args, **kwargs)
+    call._key_op = str(func)  # TensorFlow's keys are strings, too.
+    return call
+
+
+def has_arg_scope(func):
+    return hasattr(func, "_key_op")
+
+
+def current_arg_scope():
+    return _scopes[-1]
+
+
+def arg_scope_func_key(op):
+    """Returns the key of a function in the dict that an arg_scope gives."""
+    return getattr(op, "_key_op", str(op))
+
+
+def arg_scoped_arguments(func):
+    """Returns the names of a function's arguments that an arg_scope can set."""
+    import inspect
+    if not has_arg_scope(func):
+        raise ValueError("%s is not decorated with @add_arg_scope" % func)
+    return tuple(p.name for p in inspect.signature(func).parameters.values() if p.default is not p.empty)
+
 
 def assert_or_get_global_step(graph=None, global_step_tensor=None):
     return get_global_step(graph) if global_step_tensor is None else global_step_tensor
 
 
 def get_variables(scope=None, suffix=None, collection=GraphKeys.GLOBAL_VARIABLES):
-    """The variables of a collection in a scope, with names that end so; both are regular expressions, as in TensorFlow."""
+    """Returns the variables of a collection in a scope, with names that end so; both are regular expressions, as in
+    TensorFlow.
+    """
     name = getattr(scope, "name", scope)
     if suffix is not None:
         name = (name or "") + ".*" + (suffix if ":" in suffix else suffix + ":")
@@ -29,14 +95,14 @@ def get_trainable_variables(scope=None, suffix=None):
 
 
 def get_variables_to_restore(include=None, exclude=None):
-    """Variables in one of the scopes, or all, less those in the scopes to leave out."""
+    """Returns the variables in the scopes to include (by default all), without those in the scopes to exclude."""
     chosen = get_variables() if include is None else [v for scope in include for v in get_variables(scope)]
     left = {id(v) for scope in exclude or () for v in get_variables(scope)}
     return [v for v in chosen if id(v) not in left]
 
 
 def assign_from_checkpoint_fn(model_path, var_list, ignore_missing_vars=False, reshape_variables=False):
-    """init_fn(session) that restores the variables, a list or by the names they have in the checkpoint."""
+    """Returns init_fn(session), which restores the variables, given as a list or by their names in the checkpoint."""
     from weft._core.train.saver import Saver, load_checkpoint
     named = dict(var_list) if isinstance(var_list, dict) else {v.op.name: v for v in var_list}
     if ignore_missing_vars:
@@ -48,6 +114,7 @@ def assign_from_checkpoint_fn(model_path, var_list, ignore_missing_vars=False, r
     return lambda session: saver.restore(session, model_path)
 
 
+@add_arg_scope
 def model_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
                    caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None):
     lists = list(collections or []) + [GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
@@ -55,9 +122,10 @@ def model_variable(name, shape=None, dtype=None, initializer=None, regularizer=N
                     custom_getter, use_resource)
 
 
+@add_arg_scope
 def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
              caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None):
-    """get_variable on a device.
+    """Returns the result of get_variable on a device.
 
     Args:
       name: the name of the variable.
@@ -86,7 +154,7 @@ def local_variable(initial_value, validate_shape=True, name=None, use_resource=N
 
 
 class VariableDeviceChooser(metaclass=Named):
-    """Variables to the ps tasks in turn."""
+    """Assigns variables to the ps tasks in turn."""
 
     def __init__(self, num_tasks=0, job_name="ps", device_type="CPU", device_index=0, replica=None):
         self._tasks, self._job, self._type, self._index = num_tasks, job_name, device_type, device_index
@@ -101,77 +169,16 @@ class VariableDeviceChooser(metaclass=Named):
         return spec.to_string()
 
 
-# ---- arg_scope ----
-
-_scopes = [{}]
-
-
-class arg_scope(metaclass=Named):
-    """Defaults for the arguments of functions marked with add_arg_scope."""
-
-    def __init__(self, list_ops_or_scope, **kwargs):
-        if isinstance(list_ops_or_scope, dict):
-            self._scope = list_ops_or_scope
-            return
-        self._scope = {k: dict(v) for k, v in _scopes[-1].items()}
-        for op in list_ops_or_scope:
-            if not hasattr(op, "_arg_scope_key"):
-                raise ValueError("%s is not decorated with @add_arg_scope" % op)
-            self._scope.setdefault(op._arg_scope_key, {}).update(kwargs)
-
-    def __enter__(self):
-        _scopes.append(self._scope)
-        return self._scope
-
-    def __exit__(self, *exc):
-        _scopes.pop()
-
-
-def add_arg_scope(func):
-    @functools.wraps(func)
-    def call(*args, **kwargs):
-        defaults = _scopes[-1].get(func)
-        if defaults:
-            import inspect
-            names = inspect.signature(func).parameters
-            given = set(list(names)[:len(args)]) | set(kwargs)
-            kwargs = {**{k: v for k, v in defaults.items() if k not in given}, **kwargs}
-        return func(*args, **kwargs)
-    call._arg_scope_key = func
-    return call
-
-
-def has_arg_scope(func):
-    return hasattr(func, "_arg_scope_key")
-
-
-def current_arg_scope():
-    return _scopes[-1]
-
-
-def arg_scope_func_key(op):
-    """The key of a function in the dict that an arg_scope gives."""
-    return getattr(op, "_arg_scope_key", str(op))
-
-
-def arg_scoped_arguments(func):
-    """The names of a function's arguments that an arg_scope can set."""
-    import inspect
-    if not has_arg_scope(func):
-        raise ValueError("%s is not decorated with @add_arg_scope" % func)
-    return tuple(p.name for p in inspect.signature(func._arg_scope_key).parameters.values() if p.default is not p.empty)
-
-
-# ---- variables by name, and their values ----
+# ---- variables by name ----
 
 def add_model_variable(var):
-    """Adds a variable to those of the model."""
+    """Adds a variable to the collection of model variables."""
     if var not in get_collection(GraphKeys.MODEL_VARIABLES):
         get_default_graph().add_to_collection(GraphKeys.MODEL_VARIABLES, var)
 
 
 def global_variable(initial_value, validate_shape=True, name=None, use_resource=None):
-    """A variable that is saved and not trained."""
+    """Returns a variable that is saved and not trained."""
     return Variable(initial_value, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES], name=name,
                     validate_shape=validate_shape, use_resource=use_resource)
 
@@ -181,17 +188,17 @@ def get_local_variables(scope=None, suffix=None):
 
 
 def get_variables_by_suffix(suffix, scope=None):
-    """The variables whose names end so."""
+    """Returns the variables whose names end so."""
     return get_variables(scope=scope, suffix=suffix)
 
 
 def get_variables_by_name(given_name, scope=None):
-    """The variables whose names end in "/" and this name, or are this name."""
+    """Returns the variables whose names end in "/" and this name, or are this name."""
     return get_variables(scope=scope, suffix="/%s:|^%s:" % (given_name, given_name))
 
 
 def get_unique_variable(var_op_name):
-    """The one variable of this name."""
+    """Returns the one variable of this name."""
     found = get_variables(scope=var_op_name)
     exact = [v for v in found if v.op.name == var_op_name]
     if exact:
@@ -202,12 +209,12 @@ def get_unique_variable(var_op_name):
 
 
 def get_variable_full_name(var):
-    """The name that a variable has in a checkpoint."""
+    """Returns the name that a variable has in a checkpoint."""
     return var._save_slice_info.full_name if getattr(var, "_save_slice_info", None) else var.op.name
 
 
 def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg_search=True):
-    """The variables whose names match one of the first patterns, if there are any, and none of the second."""
+    """Returns the variables whose names match one of the first patterns, if there are any, and none of the second."""
     import re
     test = re.search if reg_search else re.match
     if include_patterns is not None:
@@ -216,7 +223,7 @@ def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg
 
 
 def _placeholders(names_to_values):
-    """(op that assigns, {placeholder: value})"""
+    """Returns (op that assigns, {placeholder: value})."""
     from weft._core.ops.array_ops import placeholder
     from weft._core.ops.control_flow import group
     ops, feeds = [], {}
@@ -229,21 +236,21 @@ def _placeholders(names_to_values):
 
 
 def assign_from_values(var_names_to_values):
-    """(op, feed_dict) that give variables values, by their names."""
+    """Returns (op, feed_dict) that assign values to variables by name."""
     return _placeholders(var_names_to_values)
 
 
 def assign_from_values_fn(var_names_to_values):
-    """A function of a session that gives variables values, by their names."""
+    """Returns a function of a session that assigns values to variables by name."""
     assign_op, feed_dict = assign_from_values(var_names_to_values)
     return lambda session: session.run(assign_op, feed_dict)
 
 
 def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
-    """(op, feed_dict) that give variables the values of a checkpoint; a list, or by the names that they have in it."""
+    """Returns (op, feed_dict) that assign values of a checkpoint, to a list or by the names in the checkpoint."""
     from weft._core.platform import logging
-    from weft._core.train.saver import load_checkpoint
-    reader = load_checkpoint(model_path)
+    from weft._core.train.saver import CheckpointReader
+    reader = CheckpointReader(model_path)
     named = var_list if isinstance(var_list, dict) else {get_variable_full_name(v): v for v in var_list}
     found = {}
     for name, var in named.items():
@@ -275,13 +282,13 @@ def zero_initializer(ref, use_locking=True, name="zero_initializer"):
 # ---- tensors ----
 
 def is_tensor(x):
-    """Whether it is a tensor, a sparse one, slices of one, or a variable."""
+    """Returns whether x is a tensor, a sparse tensor, IndexedSlices, or a variable."""
     from weft._core.framework.build import is_tensor as found
     return found(x)
 
 
 def with_shape(expected_shape, tensor):
-    """The tensor, which has the shape; where that is not known yet, an assertion checks it."""
+    """Returns the tensor with the given shape; if the shape is not known yet, an assertion checks it."""
     from weft._core.framework.build import constant_value, convert_to_tensor
     from weft._core.framework.graph import Tensor, control_dependencies
     from weft._core.framework.tensor_shape import TensorShape
@@ -305,14 +312,14 @@ def with_shape(expected_shape, tensor):
 
 
 def with_same_shape(expected_tensor, tensor):
-    """The tensor, which has the shape of another."""
+    """Returns the tensor with the shape of another one."""
     shape = expected_tensor.get_shape()
     from weft._core.ops import array_ops
     return with_shape(shape.as_list() if shape.is_fully_defined() else array_ops.shape(expected_tensor), tensor)
 
 
 def reduce_sum_n(tensors, name=None):
-    """The sum of all elements of all tensors."""
+    """Returns the sum of all elements of all tensors."""
     from weft._core.framework.graph import name_scope
     from weft._core.ops import math_ops
     if not tensors:
@@ -323,7 +330,7 @@ def reduce_sum_n(tensors, name=None):
 
 
 def assert_scalar_int(tensor, name=None):
-    """The tensor, which has no axes and is of an integer type."""
+    """Returns the tensor after a check that it is a scalar of an integer type."""
     from weft._core.framework.build import convert_to_tensor
     from weft._core.framework.graph import name_scope
     with name_scope(name, "assert_scalar_int", [tensor]) as scope:
@@ -335,28 +342,29 @@ def assert_scalar_int(tensor, name=None):
 
 
 def get_graph_from_inputs(op_input_list, graph=None):
-    """The graph of some tensors and operations, which must be the same for all."""
+    """Returns the graph of some tensors and operations, which must be the same for all."""
     found = graph
     for item in op_input_list:
         of = getattr(item, "graph", None)
         if of is not None and found is not None and of is not found:
-            raise ValueError("%s must be from the same graph as the others." % (item,))
+            raise ValueError("%s is not from the passed-in graph." % (item,) if graph is not None else
+                             "%s must be from the same graph as the others." % (item,))
         found = found or of
     return found or get_default_graph()
 
 
 def get_name_scope():
-    """The name scope in which operations are made now."""
+    """Returns the name scope in which operations are made now."""
     return get_default_graph().get_name_scope()
 
 
 def get_placeholders(graph):
-    """The placeholders of a graph."""
+    """Returns the placeholders of a graph."""
     return [op.outputs[0] for op in graph.get_operations() if op.type in ("Placeholder", "PlaceholderV2")]
 
 
 def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
-    """A tensor; a sparse one stays as it is."""
+    """Returns a tensor of the value; a sparse tensor is returned unchanged."""
     from weft._core.framework.build import convert_to_tensor
     from weft._core.ops.sparse import SparseTensor, SparseTensorValue
     if isinstance(value, SparseTensorValue):
@@ -369,7 +377,7 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
 
 
 def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name=None):
-    """Labels and predictions, without a last axis of one element that only one of them has."""
+    """Returns labels and predictions without a last axis of one element that only one of them has."""
     from weft._core.framework.build import convert_to_tensor
     from weft._core.framework.graph import name_scope
     from weft._core.ops import array_ops
@@ -385,7 +393,7 @@ def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name
 
 
 def smart_constant_value(pred):
-    """The value of a condition that is known while the graph is built: True, False or None."""
+    """Returns the value of a condition if it is known while the graph is built, else None."""
     from weft._core.framework.graph import Tensor
     from weft._core.framework.shape_values import constant_value
     if isinstance(pred, Tensor):
@@ -397,7 +405,7 @@ def smart_constant_value(pred):
 
 
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):
-    """One of two functions' results: chosen now if the condition is known, else by tf.cond."""
+    """Returns the result of one of two functions, chosen now if the condition is known, else by tf.cond."""
     if not callable(true_fn):
         raise TypeError("`true_fn` must be callable.")
     if not callable(false_fn):
@@ -409,7 +417,7 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
 
 
-# ---- decorators for names that will go ----
+# ---- deprecation decorators ----
 
 def _warned(func, said):
     warned = []
@@ -429,7 +437,7 @@ def _when(date):
 
 
 def deprecated(date, instructions, warn_once=True):
-    """Marks a function that will go; a call logs a warning once."""
+    """Marks a function as deprecated; a call logs a warning once."""
     if not instructions:
         raise ValueError("Don't deprecate things without conversion instructions!")
 
@@ -440,7 +448,7 @@ def deprecated(date, instructions, warn_once=True):
 
 
 def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwargs):
-    """Marks arguments that will go; a call that gives one logs a warning."""
+    """Marks arguments as deprecated; a call that uses one logs a warning."""
     names = [n[0] if isinstance(n, (tuple, list)) else n for n in deprecated_arg_names_or_tuples]
 
     def mark(func):
@@ -459,7 +467,7 @@ def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwarg
 
 
 def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwargs):
-    """Marks values of arguments that will go; a call that gives one logs a warning."""
+    """Marks values of arguments as deprecated; a call that uses one logs a warning."""
     def mark(func):
         import inspect
         order = list(inspect.signature(func).parameters)

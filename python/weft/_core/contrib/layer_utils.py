@@ -1,4 +1,4 @@
-"""tf.contrib.layers.utils, which slim calls slim.utils: outputs of layers by name, and small checks of arguments."""
+"""tf.contrib.layers.utils, which slim calls slim.utils: named outputs of layers, and conversions of arguments."""
 import collections
 
 from weft._core.framework.graph import Tensor, add_to_collections, get_collection, get_collection_ref
@@ -10,10 +10,6 @@ from weft._core.ops.variables import Variable
 NamedOutputs = collections.namedtuple("NamedOutputs", ["name", "outputs"])
 
 
-def _aliases(graph):
-    return graph.__dict__.setdefault("_layer_aliases", {})
-
-
 def collect_named_outputs(collections, alias, outputs):
     """Adds an output to collections under another name; returns the output."""
     if collections:
@@ -23,25 +19,28 @@ def collect_named_outputs(collections, alias, outputs):
 
 
 def append_tensor_alias(tensor, alias):
-    """Gives a tensor one more name."""
+    """Adds a name to a tensor."""
     alias = alias[:-1] if alias[-1] == "/" else alias
-    _aliases(tensor.graph).setdefault(tensor._out, []).append(alias)
+    if getattr(tensor, "aliases", None):
+        tensor.aliases.append(alias)
+    else:
+        tensor.aliases = [alias]
     return tensor
 
 
 def gather_tensors_aliases(tensors):
-    """The other names of all the tensors, in one list."""
+    """Returns the other names of all the tensors, in one list."""
     return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
 
 
 def get_tensor_aliases(tensor):
-    """The other names of a tensor; its own name if it has none."""
-    found = _aliases(tensor.graph).get(tensor._out)
+    """Returns the other names of a tensor, or its own name if it has none."""
+    found = getattr(tensor, "aliases", None)
     return list(found) if found else [tensor.name[:-2] if tensor.name.endswith(":0") else tensor.name]
 
 
 def convert_collection_to_dict(collection, clear_collection=False):
-    """{alias: tensor} of the outputs that layers put into a collection."""
+    """Returns {alias: tensor} of the outputs that layers put into a collection."""
     found = collections.OrderedDict((alias, t) for t in get_collection(collection) for alias in get_tensor_aliases(t))
     if clear_collection:
         del get_collection_ref(collection)[:]
@@ -49,7 +48,7 @@ def convert_collection_to_dict(collection, clear_collection=False):
 
 
 def constant_value(value_or_tensor_or_var, dtype=None):
-    """The value of a constant; None if it is known only when the graph runs."""
+    """Returns the value of a constant, or None if it is known only in the run."""
     if value_or_tensor_or_var is None:
         raise ValueError("value_or_tensor_or_var cannot be None")
     value = value_or_tensor_or_var
@@ -63,7 +62,7 @@ def constant_value(value_or_tensor_or_var, dtype=None):
 
 
 def static_cond(pred, fn1, fn2):
-    """What the first function returns if the Python value `pred` is true, else what the second returns."""
+    """Returns the result of the first function if the Python value `pred` is true, otherwise that of the second."""
     if not callable(fn1):
         raise TypeError("fn1 must be callable.")
     if not callable(fn2):
@@ -72,7 +71,7 @@ def static_cond(pred, fn1, fn2):
 
 
 def smart_cond(pred, fn1, fn2, name=None):
-    """static_cond where the condition is known while the graph is built, else tf.cond."""
+    """Returns static_cond if the condition is known while the graph is built, else tf.cond."""
     value = constant_value(pred)
     if value is not None:
         return static_cond(value, fn1, fn2)
@@ -80,7 +79,7 @@ def smart_cond(pred, fn1, fn2, name=None):
 
 
 def get_variable_collections(variables_collections, name):
-    """The collections for a variable: those given, or of a dict those under its name."""
+    """Returns the collections for a variable: the given ones, or from a dict those under its name."""
     return variables_collections.get(name) if isinstance(variables_collections, dict) else variables_collections
 
 
@@ -97,17 +96,17 @@ def _dimension(shape, index, min_rank):
 
 
 def channel_dimension(shape, data_format, min_rank=1):
-    """The number of channels in a shape."""
+    """Returns the number of channels in a shape."""
     return _dimension(shape, 1 if data_format == "channels_first" else -1, min_rank)
 
 
 def last_dimension(shape, min_rank=1):
-    """The size of the last axis of a shape."""
+    """Returns the size of the last axis of a shape."""
     return _dimension(shape, -1, min_rank)
 
 
 def two_element_tuple(int_or_tuple):
-    """A number as a pair of it, or a pair as it is."""
+    """Returns a number as a pair of equal numbers; a pair is returned unchanged."""
     if isinstance(int_or_tuple, (list, tuple)):
         if len(int_or_tuple) != 2:
             raise ValueError("Must be a list with 2 elements: %s" % (int_or_tuple,))
@@ -120,7 +119,7 @@ def two_element_tuple(int_or_tuple):
 
 
 def n_positive_integers(n, value):
-    """A positive number n times, or n positive numbers as a tuple."""
+    """Returns a positive number n times, or n positive numbers as a tuple."""
     n = int(n)
     if n < 1:
         raise ValueError("n must be a positive integer")

@@ -1,4 +1,5 @@
-"""tf.contrib.learn's estimators: fit, evaluate and predict on arrays or input functions, with contrib's names of variables."""
+"""tf.contrib.learn's estimators: fit, evaluate and predict on arrays or input functions, with contrib's variable names.
+"""
 import collections
 import re
 
@@ -26,7 +27,7 @@ class ProblemType(metaclass=Named):
 
 
 class MetricSpec(metaclass=Named):
-    """A metric with the keys of the predictions, labels and weights that it takes."""
+    """A metric with the keys of its predictions, labels and weights."""
 
     def __init__(self, metric_fn, prediction_key=None, label_key=None, weight_key=None):
         self._metric_fn, self.prediction_key, self.label_key, self.weight_key = metric_fn, prediction_key, label_key, weight_key
@@ -36,7 +37,7 @@ class MetricSpec(metaclass=Named):
     def _chosen(self, given, key, what):
         if not isinstance(given, dict):
             if key:
-                raise ValueError("MetricSpec(%s=%r): there is one %s and no key" % (what + "_key", key, what))
+                raise ValueError("MetricSpec(%s=%r): the %s is a single value, for which there is no key" % (what + "_key", key, what))
             return given
         if key:
             return given[key]
@@ -45,7 +46,7 @@ class MetricSpec(metaclass=Named):
         return next(iter(given.values()))
 
     def create_metric_ops(self, inputs, labels, predictions):
-        """(value, update op) of the metric."""
+        """Returns (value, update op) of the metric."""
         weights = {} if self.weight_key is None else {"weights": inputs[self.weight_key]}
         found, wanted = self._chosen(predictions, self.prediction_key, "prediction"), self._chosen(labels, self.label_key, "label")
         import inspect
@@ -56,7 +57,7 @@ class MetricSpec(metaclass=Named):
 
 
 def _array_fn(x, y, batch_size, forever):
-    """An input function over arrays; features that are one array have the empty name."""
+    """Returns an input function over arrays; features that are one array have the empty name."""
     features = {k: np.asarray(v) for k, v in x.items()} if isinstance(x, dict) else {"": np.asarray(x)}
     features = {k: v.astype(np.float32) if v.dtype == np.float64 else v for k, v in features.items()}
 
@@ -71,7 +72,10 @@ def _array_fn(x, y, batch_size, forever):
 
 
 def _named(input_fn):
-    """An input function whose features are a dict.  One for predictions may give the features alone, as an array too."""
+    """Returns an input function whose features are a dict.
+
+    One for predictions may give the features alone, as an array too.
+    """
     def call():
         made = input_fn()
         if isinstance(made, tuple) and not isinstance(made[0], dict):
@@ -85,32 +89,32 @@ def _tensor(value):
 
 
 def infer_real_valued_columns_from_input(x):
-    """The columns for an array of numbers, or for a dict of them."""
+    """Returns the columns for an array of numbers, or for a dict of them."""
     if isinstance(x, dict):
         return [tf.contrib.layers.real_valued_column(k, dimension=int(np.prod(np.shape(x[k])[1:]))) for k in sorted(x)]
     return [tf.contrib.layers.real_valued_column("", dimension=int(np.prod(np.shape(x)[1:])))]
 
 
 def infer_real_valued_columns_from_input_fn(input_fn):
-    """The columns for the features that an input function makes."""
+    """Returns the columns for the features that an input function makes."""
     with tf.Graph().as_default():
         features = _named(input_fn)()[0]
         return [tf.contrib.layers.real_valued_column(k, dimension=int(v.shape[1:].num_elements())) for k, v in sorted(features.items())]
 
 
 class _OneRun(tf.train.SessionRunHook):
-    """Stops after a run."""
+    """Stops after one run."""
 
     def after_run(self, run_context, run_values):
         run_context.request_stop()
 
 
 class Learner(_Estimator):
-    """fit, evaluate and predict as tf.contrib.learn has them."""
+    """The base of estimators with the methods fit, evaluate and predict of tf.contrib.learn."""
 
     _metrics = None
-    _always_measured = None  # the metrics of an Experiment
-    _single = None  # the key of what predict gives when no outputs are named
+    _always_measured = None  # the metrics that an Experiment adds
+    _single = None  # the key of the result of predict() if no outputs are named
 
     def _input(self, x, y, input_fn, batch_size, forever):
         if (x is None) == (input_fn is None):
@@ -118,7 +122,7 @@ class Learner(_Estimator):
         return _array_fn(x, y, batch_size, forever) if x is not None else _named(input_fn)
 
     def fit(self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None):
-        """Trains on arrays or on what an input function makes."""
+        """Trains on arrays or on the result of an input function."""
         hooks = list(monitors or [])
         for hook in hooks:
             if hasattr(hook, "set_estimator"):
@@ -126,13 +130,14 @@ class Learner(_Estimator):
         return self.train(self._input(x, y, input_fn, batch_size, True), hooks, steps, max_steps)
 
     def partial_fit(self, x=None, y=None, input_fn=None, steps=1, batch_size=None, monitors=None):
-        """A few steps of training."""
+        """Runs a few steps of training."""
         return self.fit(x, y, input_fn, steps, batch_size, monitors)
 
     def evaluate(self, x=None, y=None, input_fn=None, feed_fn=None, batch_size=None, steps=None, metrics=None, name=None,
                  checkpoint_path=None, hooks=None, log_progress=True):
-        """{name: value} of the metrics."""
-        if callable(x):  # the order of tf.estimator.Estimator: input_fn, steps, hooks, checkpoint_path, name
+        """Returns {name: value} of the metrics."""
+        # This is the argument order of tf.estimator.Estimator: input_fn, steps, hooks, checkpoint_path, name.
+        if callable(x):
             x, input_fn, steps, hooks = None, x, steps if y is None else y, hooks if input_fn is None else input_fn
             y, checkpoint_path, feed_fn, name, batch_size = None, checkpoint_path or feed_fn, None, name or batch_size, None
         if feed_fn is not None:
@@ -144,7 +149,7 @@ class Learner(_Estimator):
             self._metrics = None
 
     def score(self, x=None, y=None, input_fn=None, batch_size=None, steps=None, metrics=None):
-        """evaluate under another name."""
+        """Evaluates the model; another name of evaluate()."""
         return self.evaluate(x, y, input_fn, batch_size=batch_size, steps=steps, metrics=metrics)
 
     def _call_model_fn(self, features, labels, mode, config=None):
@@ -158,15 +163,18 @@ class Learner(_Estimator):
         return made
 
     def _hooks_without_end(self, graph):
-        """Constants are predicted once, as contrib does; what an iterator of the program's gives ends by itself."""
+        """Returns a hook that makes constants be predicted once, as contrib does.
+
+        Input from an iterator ends by itself.
+        """
         return [] if any("Iterator" in op.type for op in graph.get_operations()) else [_OneRun()]
 
     def _public(self, predictions):
-        """Predictions under contrib's keys."""
+        """Returns predictions under contrib's keys."""
         return predictions
 
     def predict(self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True):
-        """Predictions of each example, one after the other, or all at once."""
+        """Yields the predictions of each example, or returns them all at once."""
         if callable(x):
             x, input_fn = None, x
         found = super().predict(self._input(x, None, input_fn, batch_size, False))
@@ -193,7 +201,7 @@ class Learner(_Estimator):
         return super().export_savedmodel(export_dir_base, serving_input_fn, assets_extra, as_text, checkpoint_path)
 
     def get_params(self, deep=True):
-        """The arguments that it was made with, as far as they are known: the parameters."""
+        """Returns the arguments with which the estimator was made, as far as they are known."""
         return {"params": self.params}
 
 
@@ -207,11 +215,11 @@ class _Classifier(Learner):
         return made
 
     def predict_classes(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
-        """The class of each example."""
+        """Returns the class of each example."""
         return self.predict(x, input_fn, batch_size, PredictionKey.CLASSES, as_iterable)
 
     def predict_proba(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
-        """The probabilities of the classes for each example."""
+        """Returns the probabilities of the classes for each example."""
         return self.predict(x, input_fn, batch_size, PredictionKey.PROBABILITIES, as_iterable)
 
 
@@ -223,7 +231,7 @@ class _Regressor(Learner):
         return {"scores": found[..., 0][()] if isinstance(found, np.ndarray) and found.shape[-1] == 1 else found}
 
     def predict_scores(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
-        """The value of each example."""
+        """Returns the value of each example."""
         return self.predict(x, input_fn, batch_size, PredictionKey.SCORES, as_iterable)
 
 
@@ -236,7 +244,7 @@ def _renamed(renames):
 
 
 class _Dnn(canned._Network):
-    """Its variables are called weights and biases, as those of tf.contrib.layers."""
+    """A network whose variables are called weights and biases, as in tf.contrib.layers."""
 
     def scope(self, config):
         return tf.variable_scope("dnn", partitioner=canned._pieces(config), custom_getter=_renamed(
@@ -244,7 +252,8 @@ class _Dnn(canned._Network):
 
 
 class _Sum(canned._Linear):
-    """Its variables are linear/COLUMN/weights, or weight for columns of numbers, and linear/bias_weight."""
+    """A linear model with the variables linear/COLUMN/weights (or weight for numeric columns) and linear/bias_weight.
+    """
 
     def scope(self, config):
         numbers = "|".join(re.escape(c.name) for c in self.columns if not hasattr(c, "num_buckets")) or "$^"
@@ -260,7 +269,7 @@ def _refuse(name, **given):
 
 
 def _clipped(optimizer, norm):
-    """An optimizer that clips gradients by their global norm."""
+    """Returns an optimizer that clips gradients by their global norm."""
     if norm is None:
         return optimizer
 
@@ -375,7 +384,7 @@ class DNNLinearCombinedRegressor(_Regressor, canned._Canned):
 
 
 class SKCompat(metaclass=Named):
-    """An estimator with the methods of scikit-learn's."""
+    """Wraps an estimator in the methods of scikit-learn's estimators."""
 
     def __init__(self, estimator):
         self._estimator = estimator
@@ -386,11 +395,11 @@ class SKCompat(metaclass=Named):
         return self
 
     def score(self, x, y, batch_size=128, steps=None, metrics=None, name=None):
-        """{name: value} of the metrics."""
+        """Returns {name: value} of the metrics."""
         return self._estimator.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
 
     def predict(self, x, batch_size=128, outputs=None):
-        """The predictions of all examples."""
+        """Returns the predictions of all examples."""
         keys = outputs
         single, self._estimator._single = self._estimator._single, None
         try:
@@ -399,18 +408,18 @@ class SKCompat(metaclass=Named):
             self._estimator._single = single
 
     def transform(self, x):
-        """The predictions of all examples."""
+        """Returns the predictions of all examples."""
         return self.predict(x)
 
 
 class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_fn", "strip_default_attrs"])):
-    """A name and a function that exports an estimator."""
+    """A name, and a function that exports an estimator."""
 
     def __new__(cls, name, export_fn, strip_default_attrs=None):
         return super().__new__(cls, name, export_fn, strip_default_attrs)
 
     def export(self, estimator, export_path, checkpoint_path=None, eval_result=None):
-        """Writes the model; returns its folder."""
+        """Exports the model, and returns its folder."""
         import inspect
         given = dict(checkpoint_path=checkpoint_path, eval_result=eval_result)
         takes = inspect.signature(self.export_fn).parameters
@@ -419,7 +428,7 @@ class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_f
 
 def make_export_strategy(serving_input_fn, default_output_alternative_key=None, assets_extra=None, as_text=False, exports_to_keep=5,
                          strip_default_attrs=None):
-    """A strategy that writes a SavedModel, and keeps the last of them."""
+    """Returns a strategy that writes a SavedModel, and keeps the last of them."""
     from weft._core.estimator.exporter import _keep_last
     if default_output_alternative_key is not None:
         raise NotImplementedError("make_export_strategy(default_output_alternative_key=...) is not in Weft: name the signature in "

@@ -16,7 +16,7 @@ def streaming_mean(values, weights=None, metrics_collections=None, updates_colle
 
 
 def _streaming(kind):
-    """The metric of tf.metrics with the predictions first."""
+    """Returns the metric of tf.metrics with the predictions first."""
     def metric(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
         return kind(labels, predictions, weights, metrics_collections, updates_collections, name=name)
     return metric
@@ -29,10 +29,17 @@ streaming_root_mean_squared_error = _streaming(_metrics.root_mean_squared_error)
 
 
 def accuracy(predictions, labels, weights=None, name=None):
-    """Of one batch."""
+    """Returns the accuracy of one batch."""
     from weft._core.framework import dtypes
+    from weft._core.framework.build import convert_to_tensor
     from weft._core.framework.graph import name_scope
     from weft._core.ops import array_ops, math_ops
+    predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+    if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
+        raise ValueError("Labels should have bool, integer, or string dtype, not %r" % labels.dtype)
+    if not labels.dtype.is_compatible_with(predictions.dtype):
+        raise ValueError("Dtypes of predictions and labels should match. Given: predictions (%r) and labels (%r)" % (
+            predictions.dtype, labels.dtype))
     with name_scope(name, "accuracy", [predictions, labels]):
         right = math_ops.cast(math_ops.equal(predictions, labels), dtypes.float32)
         if weights is None:
@@ -42,7 +49,9 @@ def accuracy(predictions, labels, weights=None, name=None):
 
 
 def aggregate_metrics(*value_update_tuples):
-    """([values], [updates])"""
+    """Returns ([values], [updates])."""
+    if not value_update_tuples:
+        raise ValueError("Expected at least one value_tensor/update_op pair")
     return tuple(map(list, zip(*value_update_tuples)))
 
 

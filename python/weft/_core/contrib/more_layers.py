@@ -1,4 +1,7 @@
-"""Layers of tf.contrib.layers beside those of layers.py: convolutions and pools of any rank, and small layers."""
+"""Layers of tf.contrib.layers in addition to those of layers.py: convolutions and pools of any rank, and small layers.
+"""
+import functools
+
 import weft as tf
 from weft._core.contrib.framework import add_arg_scope
 from weft._core.contrib.layers import _bias, _collect, _finish, _variable, _weight, conv2d, fully_connected, xavier_initializer
@@ -13,7 +16,7 @@ def _several(value, n):
 def _check_form(data_format, rank):
     data_format = data_format or _FORMS[rank][0]
     if data_format not in _FORMS[rank]:
-        raise ValueError("Invalid data_format: %r" % (data_format,))
+        raise ValueError("data_format has to be either %s or %s." % _FORMS[rank][::-1])
     return data_format
 
 
@@ -22,7 +25,7 @@ def convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data
                 normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(), weights_regularizer=None,
                 biases_initializer=tf.zeros_initializer(), biases_regularizer=None, reuse=None, variables_collections=None,
                 outputs_collections=None, trainable=True, scope=None, conv_dims=None):
-    """A convolution of sequences, images or volumes, by the rank of the inputs."""
+    """Returns a convolution of sequences, images or volumes, by the rank of the inputs."""
     x = tf.convert_to_tensor(inputs)
     rank = x.shape.ndims
     if conv_dims is not None and conv_dims + 2 != rank:
@@ -55,7 +58,7 @@ def _conv(x, num_outputs, kernel_size, stride, padding, data_format, rate, activ
 
 
 def _biased(x, b, form):
-    """x + b along the channels."""
+    """Returns x + b along the channels."""
     if form.endswith("C"):
         return tf.nn.bias_add(x, b)
     return x + tf.reshape(b, [1, -1] + [1] * (x.shape.ndims - 2))
@@ -66,7 +69,7 @@ def convolution1d(inputs, num_outputs, kernel_size, stride=1, padding="SAME", da
                   normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(), weights_regularizer=None,
                   biases_initializer=tf.zeros_initializer(), biases_regularizer=None, reuse=None, variables_collections=None,
                   outputs_collections=None, trainable=True, scope=None):
-    """A convolution of sequences."""
+    """Returns a convolution of sequences."""
     return convolution(inputs, num_outputs, kernel_size, stride, padding, data_format, rate, activation_fn, normalizer_fn,
                        normalizer_params, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer, reuse,
                        variables_collections, outputs_collections, trainable, scope, conv_dims=1)
@@ -77,7 +80,7 @@ def convolution3d(inputs, num_outputs, kernel_size, stride=1, padding="SAME", da
                   normalizer_fn=None, normalizer_params=None, weights_initializer=xavier_initializer(), weights_regularizer=None,
                   biases_initializer=tf.zeros_initializer(), biases_regularizer=None, reuse=None, variables_collections=None,
                   outputs_collections=None, trainable=True, scope=None):
-    """A convolution of volumes."""
+    """Returns a convolution of volumes."""
     return convolution(inputs, num_outputs, kernel_size, stride, padding, data_format, rate, activation_fn, normalizer_fn,
                        normalizer_params, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer, reuse,
                        variables_collections, outputs_collections, trainable, scope, conv_dims=3)
@@ -92,7 +95,7 @@ def convolution3d_transpose(inputs, num_outputs, kernel_size, stride=1, padding=
                             weights_initializer=xavier_initializer(), weights_regularizer=None,
                             biases_initializer=tf.zeros_initializer(), biases_regularizer=None, reuse=None,
                             variables_collections=None, outputs_collections=None, trainable=True, scope=None):
-    """A transposed convolution of volumes: it enlarges them."""
+    """Returns a transposed convolution of volumes: it enlarges them."""
     if data_format != "NDHWC":
         raise NotImplementedError("tf.contrib.layers.conv3d_transpose(data_format=%r) is not in Weft: transpose the volumes to "
                                   "NDHWC" % data_format)
@@ -119,7 +122,7 @@ def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activa
                            normalizer_params=None, weights_initializer=xavier_initializer(), weights_regularizer=None,
                            biases_initializer=tf.zeros_initializer(), biases_regularizer=None, reuse=None,
                            variables_collections=None, outputs_collections=None, trainable=True, scope=None):
-    """The same convolution of each channel by itself."""
+    """Returns the same convolution of each channel by itself."""
     with tf.variable_scope(scope, "ConvInPlane", [inputs], reuse=reuse) as sc:
         x = tf.convert_to_tensor(inputs)
         (height, width), s, channels = _several(kernel_size, 2), _several(stride, 2), x.shape.as_list()[3]
@@ -140,32 +143,32 @@ def _pool3d(kind, title, inputs, kernel_size, stride, padding, data_format, outp
     k, s = _several(kernel_size, 3), _several(stride, 3)
     first = form == "NCDHW"
     with tf.name_scope(scope, title, [inputs]) as sc:
-        x = tf.transpose(inputs, [0, 2, 3, 4, 1]) if first else inputs  # TensorFlow's kernel for processors takes NDHWC, too
+        x = tf.transpose(inputs, [0, 2, 3, 4, 1]) if first else inputs  # TensorFlow's CPU kernel requires NDHWC, too.
         out = kind(x, [1] + k + [1], [1] + s + [1], padding)
         return _collect(outputs_collections, sc, tf.transpose(out, [0, 4, 1, 2, 3]) if first else out)
 
 
 @add_arg_scope
 def max_pool3d(inputs, kernel_size, stride=2, padding="VALID", data_format="NDHWC", outputs_collections=None, scope=None):
-    """The largest value of each window of a volume."""
+    """Returns the largest value of each window of a volume."""
     return _pool3d(tf.nn.max_pool3d, "MaxPool3D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
 
 
 @add_arg_scope
 def avg_pool3d(inputs, kernel_size, stride=2, padding="VALID", data_format="NDHWC", outputs_collections=None, scope=None):
-    """The mean of each window of a volume."""
+    """Returns the mean of each window of a volume."""
     return _pool3d(tf.nn.avg_pool3d, "AvgPool3D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
 
 
 @add_arg_scope
 def pool(inputs, kernel_size, pooling_type, padding="VALID", data_format=None, dilation_rate=1, stride=1,
          outputs_collections=None, scope=None):
-    """The largest value or the mean of each window, by the rank of the inputs."""
+    """Returns the largest value or the mean of each window, by the rank of the inputs."""
     with tf.name_scope(scope, "%s_pool" % pooling_type.lower(), [inputs]) as sc:
         x = tf.convert_to_tensor(inputs)
         n = x.shape.ndims - 2
         made = tf.nn.pool(x, _several(kernel_size, n), pooling_type, padding, _several(dilation_rate, n), _several(stride, n),
-                          data_format=data_format)
+                          name=sc, data_format=data_format)
         return _collect(outputs_collections, sc, made)
 
 
@@ -192,15 +195,14 @@ def bias_add(inputs, activation_fn=None, initializer=tf.zeros_initializer(), reg
 
 @add_arg_scope
 def spatial_softmax(features, temperature=None, name=None, variables_collections=None, trainable=True, data_format="NHWC"):
-    """The mean place of each channel of an image, as (x, y) between -1 and 1."""
+    """Returns the mean place of each channel of an image, as (x, y) between -1 and 1."""
     with tf.variable_scope(name, "spatial_softmax"):
         x = tf.convert_to_tensor(features)
         if data_format not in ("NHWC", "NCHW"):
             raise ValueError("data_format has to be either NCHW or NHWC.")
         x = x if data_format == "NCHW" else tf.transpose(x, [0, 3, 1, 2])
         channels, height, width = x.shape.as_list()[1:]
-        if None in (height, width):
-            raise ValueError("the height and width of features must be known: %s" % x.shape)
+        height, width = (tf.shape(x)[i + 2] if n is None else n for i, n in enumerate((height, width)))
         if temperature is None:
             temperature = _variable("temperature", (), tf.float32, tf.ones_initializer(), None, trainable, variables_collections)
         rows, columns = tf.meshgrid(tf.lin_space(-1.0, 1.0, num=height), tf.lin_space(-1.0, 1.0, num=width), indexing="ij")
@@ -212,7 +214,7 @@ def spatial_softmax(features, temperature=None, name=None, variables_collections
 
 
 def maxout(inputs, num_units, axis=-1, scope=None):
-    """The largest of each group of channels."""
+    """Returns the largest of each group of channels."""
     with tf.variable_scope(scope, "MaxOut", [inputs]):
         x = tf.convert_to_tensor(inputs)
         known = x.shape.as_list()
@@ -225,14 +227,12 @@ def maxout(inputs, num_units, axis=-1, scope=None):
         return made
 
 
-def elu(inputs, num_outputs, **kwargs):
-    """A fully connected layer whose activation is elu."""
-    return fully_connected(inputs, num_outputs, activation_fn=tf.nn.elu, **kwargs)
+elu = functools.partial(fully_connected, activation_fn=tf.nn.elu)
 
 
 @add_arg_scope
 def dense_to_sparse(tensor, eos_token=0, outputs_collections=None, scope=None):
-    """The elements that are not eos_token, as a SparseTensor."""
+    """Returns the elements that are not eos_token, as a SparseTensor."""
     with tf.variable_scope(scope, "dense_to_sparse", [tensor]) as sc:
         tensor = tf.convert_to_tensor(tensor)
         places = tf.where(tf.not_equal(tensor, tf.constant(eos_token, tensor.dtype)))
@@ -243,7 +243,9 @@ def dense_to_sparse(tensor, eos_token=0, outputs_collections=None, scope=None):
 
 
 def images_to_sequence(inputs, data_format="NHWC", outputs_collections=None, scope=None):
-    """Images as sequences of columns: (width, images * height, channels)."""
+    """Returns images as sequences of columns: (width, images * height, channels)."""
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError("data_format has to be either NCHW or NHWC.")
     with tf.name_scope(scope, "ImagesToSequence", [inputs]) as sc:
         x = tf.convert_to_tensor(inputs)
         x = tf.transpose(x, [0, 2, 3, 1]) if data_format == "NCHW" else x
@@ -253,7 +255,7 @@ def images_to_sequence(inputs, data_format="NHWC", outputs_collections=None, sco
 
 
 def sequence_to_images(inputs, height, output_data_format="channels_last", outputs_collections=None, scope=None):
-    """Sequences of columns as images again."""
+    """Returns the images of sequences of columns."""
     with tf.name_scope(scope, "SequenceToImages", [inputs]) as sc:
         x = tf.convert_to_tensor(inputs)
         width, rows, depth = x.shape.as_list()
@@ -264,18 +266,18 @@ def sequence_to_images(inputs, height, output_data_format="channels_last", outpu
 
 
 def scale_gradient(inputs, gradient_multiplier):
-    """The inputs as they are; their gradient is multiplied."""
+    """Returns the inputs unchanged, with their gradient multiplied."""
     x = tf.convert_to_tensor(inputs)
     return gradient_multiplier * x + tf.stop_gradient((1 - gradient_multiplier) * x)
 
 
-# ---- layers of before 1.0 ----
+# ---- layers from before 1.0 ----
 
 def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=xavier_initializer(),
                            bias_init=tf.zeros_initializer(), name=None, weight_collections=(tf.GraphKeys.WEIGHTS,),
                            bias_collections=(tf.GraphKeys.BIASES,), output_collections=(tf.GraphKeys.ACTIVATIONS,), trainable=True,
                            weight_regularizer=None, bias_regularizer=None):
-    """activation_fn(x * weights + bias); each part goes into its collections."""
+    """Returns activation_fn(x * weights + bias), and adds each part to its collections."""
     with tf.variable_scope(name, "fully_connected", [x]):
         x = tf.convert_to_tensor(x)
         known, kind = x.shape.as_list(), x.dtype.base_dtype
@@ -299,10 +301,10 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
 
 
 def legacy_linear(x, num_output_units, **kwargs):
-    """legacy_fully_connected without an activation."""
+    """Calls legacy_fully_connected without an activation."""
     return legacy_fully_connected(x, num_output_units, activation_fn=None, **kwargs)
 
 
 def legacy_relu(x, num_output_units, **kwargs):
-    """legacy_fully_connected with relu."""
+    """Calls legacy_fully_connected with relu."""
     return legacy_fully_connected(x, num_output_units, activation_fn=tf.nn.relu, **kwargs)

@@ -1,4 +1,4 @@
-"""Layers of tf.contrib.layers that normalize: by layer, by instance, by groups of channels, and to length one."""
+"""Layers of tf.contrib.layers that normalize over a layer, an instance or groups of channels, or to unit length."""
 import weft as tf
 from weft._core.contrib.framework import add_arg_scope
 from weft._core.contrib.layers import _collect, _variable
@@ -12,7 +12,7 @@ def _checked(inputs, what="rank"):
 
 
 def _params(shape, x, center, scale, given, trainable, collections):
-    """(beta, gamma), each None if it is not wanted."""
+    """Returns (beta, gamma), each None if it is not wanted."""
     made = []
     for name, wanted, start in (("beta", center, tf.zeros_initializer()), ("gamma", scale, tf.ones_initializer())):
         made.append(_variable(name, shape, x.dtype.base_dtype, (given or {}).get(name, start), None, trainable, collections)
@@ -28,7 +28,7 @@ def _finished(out, x, activation_fn, collections, sc):
 @add_arg_scope
 def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, variables_collections=None,
                outputs_collections=None, trainable=True, begin_norm_axis=1, begin_params_axis=-1, scope=None):
-    """Each example with mean zero and variance one, times gamma plus beta (Ba, Kiros and Hinton)."""
+    """Returns each example with mean zero and variance one, times gamma plus beta (Ba, Kiros and Hinton)."""
     with tf.variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
         x = _checked(inputs)
         rank = x.shape.ndims
@@ -55,7 +55,7 @@ def _form(data_format):
 @add_arg_scope
 def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=None, param_initializers=None, reuse=None,
                   variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None):
-    """Each channel of each image with mean zero and variance one, times gamma plus beta."""
+    """Returns each channel of each image with mean zero and variance one, times gamma plus beta."""
     x = _checked(inputs)
     rank, first = x.shape.ndims, _form(data_format) == "NCHW"
     with tf.variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
@@ -68,12 +68,12 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
             wide = [1, channels] + [1] * (rank - 2)
             beta, gamma = (None if p is None else tf.reshape(p, wide) for p in (beta, gamma))
         mean, variance = tf.nn.moments(x, [i for i in range(1, rank) if i != axis], keep_dims=True)
-        return _finished(tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon), x, activation_fn,
+        return _finished(tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon, name="instancenorm"), x, activation_fn,
                          outputs_collections, sc)
 
 
 def _group_axes(x, channels_axis, reduction_axes, groups):
-    """(the axis of the channels, the axes to reduce once the channels are split in two axes)"""
+    """Returns (the axis of the channels, the axes to reduce once the channels are split in two axes)"""
     rank, axis = x.shape.ndims, channels_axis
     if axis > rank - 1:
         raise ValueError("Axis is out of bounds.")
@@ -84,6 +84,8 @@ def _group_axes(x, channels_axis, reduction_axes, groups):
             raise ValueError("Axis is out of bounds.")
         if a == axis:
             raise ValueError("reduction_axes must be mutually exclusive with channels_axis")
+        if a < rank and x.shape.as_list()[a] is None:
+            raise ValueError("Inputs %s has undefined dimensions %d." % (x.name, a))
     channels = x.shape.as_list()[axis]
     if channels is None:
         raise ValueError("Inputs %s has undefined channel dimension: %d." % (x.name, axis))
@@ -98,7 +100,7 @@ def _group_axes(x, channels_axis, reduction_axes, groups):
 def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), center=True, scale=True, epsilon=1e-6,
                activation_fn=None, param_initializers=None, reuse=None, variables_collections=None, outputs_collections=None,
                trainable=True, scope=None, mean_close_to_zero=False):
-    """Groups of channels with mean zero and variance one, times gamma plus beta (Wu and He)."""
+    """Normalizes groups of channels to mean zero and variance one, times gamma plus beta (Wu and He)."""
     x = _checked(inputs)
     axis, axes = _group_axes(x, channels_axis, reduction_axes, groups)
     with tf.variable_scope(scope, "GroupNorm", [inputs], reuse=reuse) as sc:
@@ -120,7 +122,7 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
 
 @add_arg_scope
 def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
-    """Vectors along an axis, divided by their length."""
+    """Divides vectors along an axis by their length."""
     with tf.variable_scope(scope, "UnitNorm", [inputs]):
         x = _checked(inputs)
         if dim < 0 or dim >= x.shape.ndims:
@@ -129,7 +131,7 @@ def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
 
 
 def poincare_normalize(x, axis=1, epsilon=1e-5, name=None):
-    """Vectors along an axis, drawn back into the open ball of radius one."""
+    """Moves vectors along an axis into the open ball of radius one."""
     with tf.name_scope(name, "poincare_normalize", [x]):
         x = tf.convert_to_tensor(x, name="x")
         length = tf.reduce_sum(tf.square(x), axis, keepdims=True)

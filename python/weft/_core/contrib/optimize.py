@@ -1,4 +1,4 @@
-"""tf.contrib.layers.optimize_loss: one call from a loss to the op that trains, with decay, noise, clipping and summaries."""
+"""tf.contrib.layers.optimize_loss: returns a training op for a loss, with decay, noise, clipping and summaries."""
 import weft as tf
 from weft._core.framework.graph import IndexedSlices, Tensor
 
@@ -14,7 +14,7 @@ OPTIMIZER_SUMMARIES = ["learning_rate", "loss", "gradients", "gradient_norm", "g
 
 
 def _learning_rate(learning_rate):
-    """The rate as a tensor; a number becomes the variable learning_rate."""
+    """Returns the rate as a tensor; a number becomes the variable learning_rate."""
     if learning_rate is None:
         return None
     if isinstance(learning_rate, Tensor) and learning_rate.shape.ndims == 0:
@@ -58,7 +58,7 @@ def _scaled(grad, factor):
 
 
 def _noisy(pairs, scale):
-    """Gradients plus noise of a normal distribution that is cut at two deviations."""
+    """Adds noise of a normal distribution, truncated at two standard deviations, to gradients."""
     made = []
     for grad, var in pairs:
         if grad is not None:
@@ -92,7 +92,7 @@ def _clipped(pairs, clip_gradients):
 
 
 def _summarize(pairs, summaries, clipped):
-    """Summaries of each gradient, and of the norm of all once they are clipped."""
+    """Adds summaries of each gradient, and of the global norm if gradients are clipped."""
     for grad, var in pairs:
         values = grad.values if isinstance(grad, IndexedSlices) else grad
         if values is None:
@@ -130,11 +130,16 @@ def _rate_of_step(learning_rate, decay_fn, global_step, summaries):
 def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_scale=None, gradient_multipliers=None,
                   clip_gradients=None, learning_rate_decay_fn=None, update_ops=None, variables=None, name=None, summaries=None,
                   colocate_gradients_with_ops=False, increment_global_step=True):
-    """The loss as a tensor whose evaluation trains; optimizer is a name, a class, an object or a function of the rate."""
+    """Returns the loss as a tensor whose evaluation trains; optimizer is a name, a class, an object or a function of
+    the rate.
+    """
     loss = tf.convert_to_tensor(loss)
     if loss.shape.ndims not in (None, 0):
         raise ValueError("Expected scalar shape for %s, saw shape: %s." % (loss.name, loss.shape))
-    global_step = tf.train.get_global_step() if global_step is None else global_step
+    if global_step is None:
+        global_step = tf.train.get_global_step()
+    else:
+        tf.train.assert_global_step(global_step)
     with tf.variable_scope(name, "OptimizeLoss", [loss, global_step]):
         if update_ops is None:
             update_ops = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
@@ -163,7 +168,8 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_sc
 
 def adaptive_clipping_fn(std_factor=2.0, decay=0.95, static_max_norm=None, global_step=None, report_summary=False,
                          epsilon=1e-8, name=None):
-    """A function for clip_gradients: it clips by the mean and deviation of the logarithms of the norms so far."""
+    """Returns a function for clip_gradients: it clips by the mean and deviation of the logarithms of the norms so far.
+    """
     def clip(grads_and_vars):
         pairs = list(grads_and_vars)
         norm = _norm(pairs)

@@ -1,9 +1,10 @@
 """tf.contrib.metrics: the metrics of tf.metrics under their older names, and those that tf.metrics lacks."""
 import weft as tf
+from weft._core.nn.threshold_metrics import _confusion
 
 
 def _variable(shape, dtype, name, **more):
-    """A variable of a metric: local, and set to zeros."""
+    """Returns a variable of a metric: local, and set to zeros."""
     return tf.Variable(lambda: tf.zeros(shape, dtype), trainable=False, collections=[
         tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES], name=name, **more)
 
@@ -17,7 +18,7 @@ def _made(value, update, metrics_collections, updates_collections):
 
 
 def _turned(kind, name):
-    """A metric of tf.metrics with the predictions first."""
+    """Returns a metric of tf.metrics with the predictions first."""
     def metric(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
         return kind(labels, predictions, weights, metrics_collections=metrics_collections, updates_collections=updates_collections,
                     name=name)
@@ -31,9 +32,15 @@ def _called(metric, name):
     return metric
 
 
+def _counts_at(labels, predictions, thresholds, weights, *kinds):
+    """(value, update) of each kind of count, whose variables are in the scope of the caller."""
+    counts = _confusion(labels, predictions, thresholds, weights, kinds)
+    return [(tf.identity(counts[kind][0]), counts[kind][1]) for kind in kinds]
+
+
 def _at_thresholds(kind, name):
     def metric(predictions, labels, thresholds, weights=None):
-        return kind(labels=labels, predictions=predictions, thresholds=thresholds, weights=weights)
+        return _counts_at(labels, predictions, thresholds, weights, kind)[0]
     return _called(metric, name)
 
 
@@ -49,89 +56,89 @@ streaming_true_positives = _turned(_m.true_positives, "streaming_true_positives"
 streaming_true_negatives = _turned(_m.true_negatives, "streaming_true_negatives")
 streaming_false_positives = _turned(_m.false_positives, "streaming_false_positives")
 streaming_false_negatives = _turned(_m.false_negatives, "streaming_false_negatives")
-streaming_true_positives_at_thresholds = _at_thresholds(_m.true_positives_at_thresholds, "streaming_true_positives_at_thresholds")
-streaming_true_negatives_at_thresholds = _at_thresholds(_m.true_negatives_at_thresholds, "streaming_true_negatives_at_thresholds")
-streaming_false_positives_at_thresholds = _at_thresholds(_m.false_positives_at_thresholds, "streaming_false_positives_at_thresholds")
-streaming_false_negatives_at_thresholds = _at_thresholds(_m.false_negatives_at_thresholds, "streaming_false_negatives_at_thresholds")
+streaming_true_positives_at_thresholds = _at_thresholds("tp", "streaming_true_positives_at_thresholds")
+streaming_true_negatives_at_thresholds = _at_thresholds("tn", "streaming_true_negatives_at_thresholds")
+streaming_false_positives_at_thresholds = _at_thresholds("fp", "streaming_false_positives_at_thresholds")
+streaming_false_negatives_at_thresholds = _at_thresholds("fn", "streaming_false_negatives_at_thresholds")
 streaming_precision_at_thresholds = _of_thresholds(_m.precision_at_thresholds, "streaming_precision_at_thresholds")
 streaming_recall_at_thresholds = _of_thresholds(_m.recall_at_thresholds, "streaming_recall_at_thresholds")
 
 
 def streaming_mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The mean of each element of the values seen so far."""
+    """Returns the mean of each element of the values seen so far."""
     return tf.metrics.mean_tensor(values, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_percentage_less(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """How often values are below a threshold."""
+    """Computes the fraction of values below a threshold."""
     return tf.metrics.percentage_below(values, threshold, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_mean_relative_error(predictions, labels, normalizer, weights=None, metrics_collections=None, updates_collections=None,
                                   name=None):
-    """The mean distance of predictions from labels, divided by a normalizer."""
+    """Returns the mean distance of predictions from labels, divided by a normalizer."""
     return tf.metrics.mean_relative_error(labels, predictions, normalizer, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_mean_cosine_distance(predictions, labels, dim, weights=None, metrics_collections=None, updates_collections=None,
                                    name=None):
-    """The mean of one minus the cosine between labels and predictions."""
+    """Returns the mean of one minus the cosine between labels and predictions."""
     return tf.metrics.mean_cosine_distance(labels, predictions, dim, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_mean_iou(predictions, labels, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The mean over the classes of intersection over union."""
+    """Returns the mean over the classes of intersection over union."""
     return tf.metrics.mean_iou(labels, predictions, num_classes, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_specificity_at_sensitivity(predictions, labels, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
                                          updates_collections=None, name=None):
-    """The specificity where the sensitivity is as given."""
+    """Returns the specificity where the sensitivity is as given."""
     return tf.metrics.specificity_at_sensitivity(labels, predictions, sensitivity, weights, num_thresholds, metrics_collections,
                                                  updates_collections, name)
 
 
 def streaming_sensitivity_at_specificity(predictions, labels, specificity, weights=None, num_thresholds=200, metrics_collections=None,
                                          updates_collections=None, name=None):
-    """The sensitivity where the specificity is as given."""
+    """Returns the sensitivity where the specificity is as given."""
     return tf.metrics.sensitivity_at_specificity(labels, predictions, specificity, weights, num_thresholds, metrics_collections,
                                                  updates_collections, name)
 
 
 def streaming_sparse_recall_at_k(predictions, labels, k, class_id=None, weights=None, metrics_collections=None,
                                  updates_collections=None, name=None):
-    """How many of the labels are among the k largest predictions."""
+    """Computes the fraction of labels that are among the k largest predictions."""
     return tf.metrics.recall_at_k(labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_sparse_precision_at_k(predictions, labels, k, class_id=None, weights=None, metrics_collections=None,
                                     updates_collections=None, name=None):
-    """How many of the k largest predictions are labels."""
+    """Computes the fraction of the k largest predictions that are labels."""
     return tf.metrics.precision_at_k(labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_sparse_precision_at_top_k(top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None,
                                         updates_collections=None, name=None):
-    """How many of the classes predicted are labels."""
+    """Computes the fraction of the predicted classes that are labels."""
     k = top_k_predictions.shape[-1].value
     return tf.metrics.precision_at_top_k(labels, top_k_predictions, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
 def sparse_recall_at_top_k(labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
                            name=None):
-    """How many of the labels are among the classes predicted."""
+    """Computes the fraction of labels that are among the predicted classes."""
     k = top_k_predictions.shape[-1].value
     return tf.metrics.recall_at_top_k(labels, top_k_predictions, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_sparse_average_precision_at_k(predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None,
                                             name=None):
-    """The mean precision at each of the k largest predictions."""
+    """Returns the mean precision at each of the k largest predictions."""
     return tf.metrics.average_precision_at_k(labels, predictions, k, weights, metrics_collections, updates_collections, name)
 
 
 def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """How often the label is among the k largest predictions."""
+    """Computes how often the label is among the k largest predictions."""
     found = tf.cast(tf.nn.in_top_k(predictions, labels, k), tf.float32)
     return tf.metrics.mean(found, weights, metrics_collections, updates_collections, name or "recall_at_%d" % k)
 
@@ -146,13 +153,13 @@ def _rate(parts, default, metrics_collections, updates_collections, name, values
 
 
 def streaming_false_positive_rate(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """False positives among all negatives."""
+    """Returns the fraction of negatives that are false positives."""
     return _rate(lambda: [f(labels, predictions, weights) for f in (tf.metrics.false_positives, tf.metrics.true_negatives)],
                  "false_positive_rate", metrics_collections, updates_collections, name, (predictions, labels, weights))
 
 
 def streaming_false_negative_rate(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """False negatives among all positives."""
+    """Returns the fraction of positives that are false negatives."""
     return _rate(lambda: [f(labels, predictions, weights) for f in (tf.metrics.false_negatives, tf.metrics.true_positives)],
                  "false_negative_rate", metrics_collections, updates_collections, name, (predictions, labels, weights))
 
@@ -167,22 +174,20 @@ def _rate_at(parts, epsilon, default, metrics_collections, updates_collections, 
 
 def streaming_false_positive_rate_at_thresholds(predictions, labels, thresholds, weights=None, metrics_collections=None,
                                                 updates_collections=None, name=None):
-    """False positives among all negatives, for each threshold."""
-    return _rate_at(lambda: (tf.metrics.false_positives_at_thresholds(labels, predictions, thresholds, weights),
-                             tf.metrics.true_negatives_at_thresholds(labels, predictions, thresholds, weights)), 1e-7,
+    """Returns the fraction of negatives that are false positives, for each threshold."""
+    return _rate_at(lambda: _counts_at(labels, predictions, thresholds, weights, "fp", "tn"), 1e-7,
                     "false_positive_rate_at_thresholds", metrics_collections, updates_collections, name, (predictions, labels, weights))
 
 
 def streaming_false_negative_rate_at_thresholds(predictions, labels, thresholds, weights=None, metrics_collections=None,
                                                 updates_collections=None, name=None):
-    """False negatives among all positives, for each threshold."""
-    return _rate_at(lambda: (tf.metrics.false_negatives_at_thresholds(labels, predictions, thresholds, weights),
-                             tf.metrics.true_positives_at_thresholds(labels, predictions, thresholds, weights)), 1e-7,
+    """Returns the fraction of positives that are false negatives, for each threshold."""
+    return _rate_at(lambda: _counts_at(labels, predictions, thresholds, weights, "fn", "tp"), 1e-7,
                     "false_negative_rate_at_thresholds", metrics_collections, updates_collections, name, (predictions, labels, weights))
 
 
 def count(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """How many values there were, or the sum of their weights."""
+    """Counts values, or sums their weights."""
     with tf.variable_scope(name, "count", (values, weights)):
         total = _variable([], tf.float32, "count")
         if weights is None:
@@ -199,7 +204,7 @@ def _divided(a, b):
 
 
 def streaming_covariance(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The covariance of predictions and labels, without bias."""
+    """Returns the covariance of predictions and labels, without bias."""
     with tf.variable_scope(name, "covariance", (predictions, labels, weights)):
         predictions, labels = tf.cast(predictions, tf.float32), tf.cast(labels, tf.float32)
         seen, mean_p, mean_l, moment = (_variable([], tf.float32, n) for n in ("count", "mean_prediction", "mean_label", "comoment"))
@@ -230,7 +235,7 @@ def streaming_covariance(predictions, labels, weights=None, metrics_collections=
 
 
 def streaming_pearson_correlation(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """Pearson's correlation of predictions and labels."""
+    """Computes Pearson's correlation of predictions and labels."""
     with tf.variable_scope(name, "pearson_r", (predictions, labels, weights)):
         predictions, labels = tf.cast(predictions, tf.float32), tf.cast(labels, tf.float32)
         both, of_p, of_l = (streaming_covariance(a, b, weights, name=n) for a, b, n in (
@@ -241,22 +246,24 @@ def streaming_pearson_correlation(predictions, labels, weights=None, metrics_col
 
 
 def f1_score(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None, name=None):
-    """The best F1 score over thresholds."""
+    """Returns the best F1 score over thresholds."""
     with tf.variable_scope(name, "f1", (labels, predictions, weights)):
         epsilon = 1e-7
         thresholds = [0.0 - epsilon] + [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)] + [1.0 + epsilon]
-        found = [f(labels, predictions, thresholds, weights) for f in (
-            tf.metrics.true_positives_at_thresholds, tf.metrics.false_positives_at_thresholds, tf.metrics.false_negatives_at_thresholds)]
+        tp, fn, fp = _counts_at(labels, predictions, thresholds, weights, "tp", "fn", "fp")
+        found = (tp, fp, fn)
 
-        def best(tp, fp, fn, name):
+        def best(tp, fp, fn):
             precision, recall = tf.div(tp, epsilon + tp + fp), tf.div(tp, epsilon + tp + fn)
-            return tf.reduce_max(2 * precision * recall / (precision + recall + epsilon), name=name)
-        value, update = best(*(v for v, _ in found), "value"), best(*(u for _, u in found), "update_op")
+            return tf.reduce_max(2 * precision * recall / (precision + recall + epsilon))
+        value, update = best(*(v for v, _ in found)), best(*(u for _, u in found))
         return _made(value, update, metrics_collections, updates_collections)
 
 
 def cohen_kappa(labels, predictions_idx, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """How much labels and predictions agree beyond chance."""
+    """Returns how much labels and predictions agree beyond chance."""
+    if num_classes < 2:
+        raise ValueError("num_classes must be at least 2, got %s" % num_classes)
     with tf.variable_scope(name, "cohen_kappa", (labels, predictions_idx, weights)):
         given = [tf.convert_to_tensor(t) for t in (labels, predictions_idx)]
         labels, predictions_idx = (tf.squeeze(t, [-1]) if t.shape.ndims == 2 else t for t in given)
@@ -276,17 +283,17 @@ def cohen_kappa(labels, predictions_idx, num_classes, weights=None, metrics_coll
 
 
 def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, updates_collections=None, name=None):
-    """All values seen so far, one after the other."""
+    """Returns all values seen so far, one after the other."""
     with tf.variable_scope(name, "streaming_concat", (values,)):
         values = tf.convert_to_tensor(values)
         shape = values.shape.as_list()
+        axis = axis + len(shape) if axis < 0 else axis
         if not 0 <= axis < len(shape):
             raise ValueError("axis = %r not in [0, %r)" % (axis, len(shape)))
         if any(n is None for i, n in enumerate(shape) if i != axis):
             raise ValueError("all dimensions of `values` other than the concat axis must be known, got %s" % values.shape)
         shape[axis] = 0
-        kept = tf.Variable(lambda: tf.zeros(shape, values.dtype), trainable=False, validate_shape=False, name="array", collections=[
-            tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES])
+        kept = _variable(shape, values.dtype, "array", validate_shape=False, use_resource=False)
         open_shape = [None if i == axis else n for i, n in enumerate(shape)]
 
         def shown(t):

@@ -1,4 +1,4 @@
-"""tf.contrib.slim.tfexample_decoder: turns tf.train.Example records into items, by a handler for each item."""
+"""tf.contrib.slim.tfexample_decoder: converts tf.train.Example records to items, with a handler for each item."""
 import abc
 
 import weft as tf
@@ -11,7 +11,7 @@ def _dense(tensor, default):
 
 
 class ItemHandler(metaclass=Named):
-    """Makes an item of the features with some keys; subclasses say how."""
+    """The base of handlers, which make an item from the features with some keys."""
 
     def __init__(self, keys):
         self._keys = list(keys) if isinstance(keys, (tuple, list)) else [keys]
@@ -20,11 +20,11 @@ class ItemHandler(metaclass=Named):
 
     @abc.abstractmethod
     def tensors_to_item(self, keys_to_tensors):
-        """The item, of {key: tensor}."""
+        """Returns the item for {key: tensor}."""
 
 
 class ItemHandlerCallback(ItemHandler):
-    """An item that a function makes of {key: tensor}."""
+    """Makes an item with a function of {key: tensor}."""
 
     def __init__(self, keys, func):
         super().__init__(keys)
@@ -35,7 +35,7 @@ class ItemHandlerCallback(ItemHandler):
 
 
 class BoundingBox(ItemHandler):
-    """Boxes as rows (ymin, xmin, ymax, xmax)."""
+    """Makes boxes as rows (ymin, xmin, ymax, xmax)."""
 
     def __init__(self, keys=None, prefix=""):
         if keys is None:
@@ -57,7 +57,7 @@ class BoundingBox(ItemHandler):
 
 
 class Tensor(ItemHandler):
-    """A feature as it is, or in a shape that is given or that other features have."""
+    """Makes an item from a feature, unchanged or reshaped to a given shape or one from other features."""
 
     def __init__(self, tensor_key, shape_keys=None, shape=None, default_value=0):
         if shape_keys and shape is not None:
@@ -83,7 +83,7 @@ class Tensor(ItemHandler):
 
 
 class LookupTensor(Tensor):
-    """A feature whose values a table translates."""
+    """Makes an item from a feature whose values a table maps."""
 
     def __init__(self, tensor_key, table, shape_keys=None, shape=None, default_value=""):
         self._table = table
@@ -94,7 +94,7 @@ class LookupTensor(Tensor):
 
 
 class BackupHandler(ItemHandler):
-    """One handler's item, or that of another where the first one is empty."""
+    """Makes the item of one handler, or that of another if the first one is empty."""
 
     def __init__(self, handler, backup):
         for given, name in ((handler, "Primary"), (backup, "Backup")):
@@ -110,7 +110,7 @@ class BackupHandler(ItemHandler):
 
 
 class SparseTensor(ItemHandler):
-    """A sparse tensor of a feature of indices and one of values."""
+    """Makes a sparse tensor from a feature of indices and one of values."""
 
     def __init__(self, indices_key=None, values_key=None, shape_key=None, shape=None, densify=False, default_value=0):
         self._indices_key, self._values_key, self._shape_key = indices_key or "indices", values_key or "values", shape_key
@@ -147,7 +147,7 @@ class Image(ItemHandler):
         return self._decode(buffers, image_format)
 
     def _encoded(self, image_buffer):
-        """An image of a format that decode_image knows from its first bytes; a jpeg by the method asked for."""
+        """Returns an image of a format that decode_image knows from its first bytes; a jpeg by the method asked for."""
         def jpeg():
             if self._dtype != tf.uint8:
                 raise ValueError("jpeg decoder can only be used to decode to tf.uint8 but %s was requested for a jpeg image."
@@ -155,8 +155,7 @@ class Image(ItemHandler):
             return tf.image.decode_jpeg(image_buffer, channels=self._channels, dct_method=self._dct_method)
 
         def other():
-            decode = getattr(tf.image, "decode_image", tf.image.decode_png)
-            return decode(image_buffer, channels=self._channels, dtype=self._dtype)
+            return tf.cast(tf.image.decode_image(image_buffer, channels=self._channels), self._dtype)  # bytes, whatever the type
         if self._dtype == tf.uint8:
             return tf.cond(tf.equal(tf.substr(image_buffer, 0, 3), b"\xff\xd8\xff"), jpeg, other, name="cond_jpeg")
         return other()
@@ -222,6 +221,8 @@ class NumBoxesSequence(ItemHandler):
         counts = []
         for key in self._keys:
             value = keys_to_tensors[key]
+            if not isinstance(value, tf.SparseTensor):
+                raise ValueError("tensor must be of type tf.SparseTensor.")
             lasts = tf.unsorted_segment_max(value.indices[:, 1], value.indices[:, 0], value.dense_shape[0])
             counts.append(tf.maximum(lasts, -1) + 1)
         if not self._check_consistency:
@@ -240,7 +241,7 @@ class TFExampleDecoder(DataDecoder):
         return list(self._items_to_handlers)
 
     def decode(self, serialized_example, items=None):
-        """The items of one record, in the order asked for, or in that of list_items."""
+        """Returns the items of one record, in the order asked for, or in that of list_items."""
         example = tf.parse_single_example(serialized_example, self._keys_to_features)
         for k, value in self._keys_to_features.items():
             if isinstance(value, tf.FixedLenFeature) and not isinstance(example[k], tf.SparseTensor):
@@ -261,7 +262,7 @@ class TFSequenceExampleDecoder(DataDecoder):
         return self._items_to_handlers.keys()
 
     def decode(self, serialized_example, items=None):
-        """The items of one record, in the order asked for, or in that of list_items."""
+        """Returns the items of one record, in the order asked for, or in that of list_items."""
         context, feature_list = tf.parse_single_sequence_example(serialized_example, self._context, self._sequence)
         for k, value in self._context.items():
             if isinstance(value, tf.FixedLenFeature):

@@ -1,7 +1,7 @@
-"""How each kind of value is a component of a data set's elements: as which tensors it travels, and its spec in batches.
+"""Describes how each kind of value is represented in elements of a data set: its tensors, and its spec in batches.
 
-A Tensor travels as itself.  A SparseTensor is a vector of three variants, a RaggedTensor one variant, and so is a data set or
-an optional value.  Each kind is a class of functions of a spec; kind_of() finds it by the spec.
+A Tensor represents itself. A SparseTensor is a vector of three variants. A RaggedTensor, a data set and an optional
+value are one variant each.  Each kind is a class of functions of a spec; kind_of() finds it by the spec.
 """
 import numpy as np
 
@@ -14,7 +14,7 @@ from weft._core.ragged.ragged_tensor import RaggedTensor, RaggedTensorValue, con
 
 
 class DatasetSpec(TypeSpec):
-    """A data set whose elements have a spec, or a nest of specs."""
+    """Describes a data set by the spec, or nest of specs, of its elements."""
 
     __slots__ = ("_element_spec", "_dataset_shape")
 
@@ -30,7 +30,7 @@ class DatasetSpec(TypeSpec):
 
     @staticmethod
     def from_value(value):
-        """The spec of a data set."""
+        """Returns the spec of a data set."""
         return DatasetSpec(value.element_spec)
 
     def _serialize(self):
@@ -38,7 +38,7 @@ class DatasetSpec(TypeSpec):
 
 
 class NoneTensorSpec(TypeSpec):
-    """A component that is None: it has no tensor."""
+    """Describes a component that is None and has no tensor."""
 
     __slots__ = ()
     value_type = property(lambda self: type(None))
@@ -48,7 +48,7 @@ class NoneTensorSpec(TypeSpec):
 
 
 def rows_and(rows, shape):
-    """A shape with a number of rows in front; None: unknown."""
+    """Returns a shape with a first dimension of `rows`, or an unknown one for None."""
     first = tensor_shape.TensorShape([None if rows is None else int(rows)])
     return tensor_shape.TensorShape(None) if shape.ndims is None else first.concatenate(shape)
 
@@ -58,7 +58,7 @@ def _below(shape):
 
 
 class _Dense:
-    """A Tensor."""
+    """Represents a Tensor."""
 
     @staticmethod
     def legacy(spec):
@@ -90,7 +90,7 @@ class _Dense:
 
     @staticmethod
     def arrays(spec, value):
-        """The value that Python's generator gave, as arrays for py_func."""
+        """Returns a value of a Python generator as arrays for py_func."""
         try:
             array = np.asarray(value, dtype=object if spec.dtype == dtypes.string else spec.dtype.as_numpy_dtype)
         except (TypeError, ValueError):
@@ -112,7 +112,7 @@ class _Dense:
 
 
 def _with_known_sizes(tensor, shape):
-    """The tensor of a dense shape with the sizes that are known as constants, so that shape rules see them."""
+    """Returns the tensor of a dense shape with its known sizes as constants, so that shape rules see them."""
     from weft._core.ops import array_ops
     if shape.ndims is None or not any(d is not None for d in shape.as_list()):
         return tensor
@@ -124,7 +124,7 @@ def _with_known_sizes(tensor, shape):
 
 
 class _Sparse:
-    """A SparseTensor: its indices, values and shape, each in a variant."""
+    """Represents a SparseTensor as three variants: indices, values and shape."""
 
     @staticmethod
     def legacy(spec):
@@ -179,7 +179,7 @@ class _Sparse:
 
 
 class _Ragged:
-    """A RaggedTensor in one variant."""
+    """Represents a RaggedTensor as one variant."""
 
     @staticmethod
     def legacy(spec):
@@ -251,7 +251,7 @@ class _Ragged:
 
 
 class _Variant:
-    """What one variant holds and Python wraps: a data set or an optional value."""
+    """Represents a data set or an optional value as one variant."""
 
     @staticmethod
     def legacy(spec):
@@ -290,11 +290,11 @@ class _Variant:
 
     @staticmethod
     def array_types(spec):
-        raise TypeError("a generator cannot give values of %s" % (spec,))
+        raise TypeError("a generator cannot yield values of %s" % (spec,))
 
 
 class _Nothing:
-    """None."""
+    """Represents None."""
 
     @staticmethod
     def legacy(spec):
@@ -326,7 +326,7 @@ _KINDS = {TensorSpec: _Dense, SparseTensorSpec: _Sparse, RaggedTensorSpec: _Ragg
 
 
 def kind_of(spec):
-    """The functions for values of a spec."""
+    """Returns the class of functions for values of a spec; raises TypeError for an unknown spec."""
     for base in type(spec).__mro__:
         if base in _KINDS:
             return _KINDS[base]
@@ -334,7 +334,7 @@ def kind_of(spec):
 
 
 def spec_of(value, name="component"):
-    """The spec of a component, and what its tensors are made of: the value, or a tensor of it."""
+    """Returns the spec of a component and the value from which its tensors are made, which may be a tensor of it."""
     if value is None:
         return NoneTensorSpec(), None
     if isinstance(value, (SparseTensor, SparseTensorValue)):
@@ -350,10 +350,10 @@ def spec_of(value, name="component"):
 
 
 def spec_from_legacy(dtype, shape, cls):
-    """The spec that TensorFlow 1's type, shape and class of a component stand for."""
+    """Returns the spec for TensorFlow 1's type, shape and class of a component."""
     if isinstance(cls, TypeSpec):
         return cls
-    if isinstance(dtype, TypeSpec):  # of a data set or an optional value
+    if isinstance(dtype, TypeSpec):  # The component is a data set or an optional value.
         return dtype
     if isinstance(cls, type) and issubclass(cls, SparseTensor):
         return SparseTensorSpec(shape, dtype)

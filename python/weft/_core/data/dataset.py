@@ -31,26 +31,26 @@ def _strings(value, name):
     return convert_to_tensor(value, dtypes.string, name=name)
 
 
-# ---- functions over elements ----
+# ---- functions of elements ----
 
 def _call(fn, form, args):
-    """fn with an element: the parts of a tuple are its arguments."""
+    """Calls fn with an element; the parts of a tuple become its arguments."""
     packed = form.pack(args)
     return fn(*packed) if isinstance(packed, tuple) and not hasattr(packed, "_fields") else fn(packed)
 
 
 def _traced(fn, form, name):
-    """The Function that makes elements of elements, and the structure of what it makes."""
+    """Returns the traced Function from elements to elements, and the structure of its results."""
     if not callable(fn):
         raise ValueError("a data set is transformed by a function, got %r" % (fn,))
     def body(*args):
         made = _call(fn, form, args)
-        return structure.tensors(tuple(made) if isinstance(made, list) else made)  # most lists are py_func's
+        return structure.tensors(tuple(made) if isinstance(made, list) else made)  # A list usually comes from py_func.
     return trace(body, form.flat_types, form.flat_shapes, name)
 
 
 def _traced_dataset(fn, form, name):
-    """The Function that makes data sets of elements, and the structure of their elements."""
+    """Returns the traced Function from elements to data sets, and the structure of their elements."""
     if not callable(fn):
         raise ValueError("a data set is transformed by a function, got %r" % (fn,))
     def body(*args):
@@ -66,7 +66,8 @@ def _order(deterministic):
 
 
 def _named(name):
-    """The attribute in which TensorFlow keeps the name of a transformation: a message whose field 1 it is."""
+    """Returns the attribute in which TensorFlow keeps the name of a transformation, a message with the name as field 1.
+    """
     if not name:
         return {}
     text, size = name.encode(), b""
@@ -77,7 +78,7 @@ def _named(name):
 
 
 class Dataset(metaclass=Named):
-    """A row of elements, each a tensor or a nest of tensors."""
+    """A sequence of elements, each a tensor or a nest of tensors."""
 
     def __init__(self, variant, form, options=None):
         self._variant_tensor, self._form, self._options = variant, form, options
@@ -140,7 +141,7 @@ class Dataset(metaclass=Named):
 
     @staticmethod
     def from_sparse_tensor_slices(sparse_tensor):
-        """The rows of a SparseTensor, each as a tuple of indices, values and dense shape."""
+        """Returns a data set of the rows of a SparseTensor, each a tuple of indices, values and dense shape."""
         if not isinstance(sparse_tensor, SparseTensor):
             raise TypeError("Invalid `sparse_tensor`. `sparse_tensor` must be a `tf.sparse.SparseTensor`. Got %s." % type(
                 sparse_tensor))
@@ -199,7 +200,7 @@ class Dataset(metaclass=Named):
                 files = files.shuffle(math_ops.maximum(count, 1), seed, name=name)
             return files
 
-    # ---- elements made, chosen, put in order ----
+    # ---- transformations ----
 
     def map(self, map_func, num_parallel_calls=None, deterministic=None, num_threads=None, output_buffer_size=None,
             name=None):
@@ -235,7 +236,7 @@ class Dataset(metaclass=Named):
         return self._derived("FilterDataset", name=name, other_arguments=f.captured, predicate=f)
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
-        """Elements stacked; the order stays, also with num_parallel_calls."""
+        """Stacks elements into batches. The order is kept, also with num_parallel_calls."""
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
         rows = constant_value(size) if constant_value(drop) else None
@@ -264,12 +265,12 @@ class Dataset(metaclass=Named):
                           output_shapes=form.flat_shapes, **_named(name)), form)
 
     def sparse_batch(self, batch_size, row_shape, name=None):
-        """Elements of different sizes in batches that are SparseTensors."""
+        """Batches elements of different sizes as SparseTensors."""
         from weft._core.data import composites
         return composites.sparse_batch(self, batch_size, row_shape, name)
 
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
-        """Elements of different sizes in batches that are RaggedTensors."""
+        """Batches elements of different sizes as RaggedTensors."""
         from weft._core.data import composites
         return composites.ragged_batch(self, batch_size, drop_remainder, row_splits_dtype, name)
 
@@ -331,18 +332,34 @@ class Dataset(metaclass=Named):
             raise TypeError("`transformation_func` must return a Dataset. Got %s" % (made,))
         return made
 
+    def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
+        """Returns the op that saves the elements in a folder, from which load() reads them."""
+        from weft._core.data import snapshots
+        return snapshots.save(self, path, compression, shard_func, checkpoint_args)
+
+    @staticmethod
+    def load(path, element_spec=None, compression=None, reader_func=None):
+        """Returns the data set that save() wrote to a folder."""
+        from weft._core.data import snapshots
+        return snapshots.load(path, element_spec, compression, reader_func)
+
+    def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
+        """Returns the same elements; the first pass saves them in a folder, and later passes read them from there."""
+        from weft._core.data import snapshots
+        return snapshots.snapshot(self, path, compression, reader_func, shard_func)
+
     def options(self):
-        """The settings of with_options, here and further up."""
+        """Returns the settings that with_options gave to this data set and those before it."""
         return Options() if self._options is None else self._options
 
     def with_options(self, options, name=None):
-        """The same elements, with settings that options() gives."""
+        """Returns the same elements with settings that options() returns."""
         if not isinstance(options, Options):
             raise AttributeError("with_options() takes tf.data.Options, not %r" % (options,))
         return Dataset(self._variant_tensor, self._form, self.options().merge(options))
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
-        """Elements side by side: each element of the result is a data set, or a nest of data sets, of `size` elements."""
+        """Groups elements: each element of the result is a data set, or a nest of data sets, of `size` elements."""
         form = self._form.with_specs([DatasetSpec(spec) for spec in self._form.flat_specs])
         return Dataset(op("WindowDataset", name, input_dataset=self._variant_tensor, size=_int64(size, "size"),
                           shift=_int64(size if shift is None else shift, "shift"), stride=_int64(stride, "stride"),
@@ -350,41 +367,41 @@ class Dataset(metaclass=Named):
                           **form.attrs()), form, self._options)
 
     def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
-        """Elements of one key together, reduced to data sets."""
+        """Groups elements by key and reduces each group to a data set."""
         from weft._core.data import experimental
         return self.apply(experimental.group_by_window(key_func, reduce_func, window_size, window_size_func))
 
     def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
                                   padding_values=None, pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False,
                                   name=None):
-        """Batches of elements of about the same length."""
+        """Returns batches of elements of similar length."""
         from weft._core.data import experimental
         return self.apply(experimental.bucket_by_sequence_length(
             element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values, pad_to_bucket_boundary,
             no_padding, drop_remainder))
 
     def ignore_errors(self, log_warning=False, name=None):
-        """The elements that can be computed."""
+        """Returns the elements that can be computed without an error."""
         from weft._core.data import experimental
         return self.apply(experimental.ignore_errors(log_warning))
 
     def get_single_element(self, name=None):
-        """The only element."""
+        """Returns the only element."""
         from weft._core.data import experimental
         return experimental.get_single_element(self)
 
     @staticmethod
     def counter(start=0, step=1, dtype=dtypes.int64, name=None):
-        """The numbers from start on."""
+        """Returns the numbers from start on, without end."""
         from weft._core.data import experimental
         return experimental.Counter(start, step, dtype)
 
     def cardinality(self):
-        """How many elements there are: tf.data.INFINITE_CARDINALITY, tf.data.UNKNOWN_CARDINALITY or a number."""
+        """Returns the number of elements, or tf.data.INFINITE_CARDINALITY or tf.data.UNKNOWN_CARDINALITY."""
         return op("DatasetCardinality", input_dataset=self._variant_tensor)
 
     def unique(self, name=None):
-        """The elements that did not come before."""
+        """Returns the elements without repetitions."""
         for dtype in structure.flatten(self._form.types):
             if dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
                 raise TypeError("`tf.data.Dataset.unique` does not support type %s -- only `tf.int32`, `tf.int64`, and "
@@ -393,38 +410,38 @@ class Dataset(metaclass=Named):
 
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None):
-        """Random numbers without end."""
+        """Returns random numbers without end."""
         from weft._core.data.mixing import RandomDataset
         return RandomDataset(seed, rerandomize_each_iteration)
 
     @staticmethod
     def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,
                              rerandomize_each_iteration=None):
-        """Elements of several data sets, chosen at random."""
+        """Returns elements of several data sets, chosen at random."""
         from weft._core.data import mixing
         return mixing.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration)
 
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
-        """Elements of several data sets; a data set of numbers says whose turn it is."""
+        """Returns elements of several data sets; choice_dataset yields the number of the next data set."""
         from weft._core.data import mixing
         return mixing.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
     def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
-        """Elements left out at random until their classes have the target distribution."""
+        """Drops elements at random so that their classes have the target distribution."""
         from weft._core.data import mixing
         return self.apply(mixing.rejection_resample(class_func, target_dist, initial_dist, seed))
 
     def rebatch(self, batch_size, drop_remainder=False, name=None):
-        """The rows of batches in batches of another size."""
+        """Returns the rows of batches in batches of another size."""
         return self.unbatch().batch(batch_size, drop_remainder)
 
     def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None):
-        """As map."""
+        """Works as map does."""
         return self.map(map_func, num_parallel_calls, deterministic)
 
     def filter_with_legacy_function(self, predicate):
-        """As filter."""
+        """Works as filter does."""
         return self.filter(predicate)
 
     def reduce(self, initial_state, reduce_func, name=None):
@@ -469,7 +486,7 @@ class Dataset(metaclass=Named):
 
     def make_one_shot_iterator(self):
         _check_one_shot(self._variant_tensor)
-        own_seed(None)  # TensorFlow takes a seed for the function, so that ops after it draw other numbers
+        own_seed(None)  # TensorFlow draws a seed for the function, so that later ops draw other numbers.
         made = add_op("OneShotIterator", dataset_factory=computing(self._variant_tensor, "make_dataset"),
                       **self._form.attrs())
         return Iterator(made.outputs[0], None, self._form)
@@ -492,7 +509,7 @@ _FORBIDDEN = {"Placeholder": "a placeholder", "PlaceholderV2": "a placeholder", 
 
 
 def _check_one_shot(tensor):
-    """A data set that reads what the program feeds or trains cannot be made again by a function."""
+    """Raises ValueError for a data set that reads variables or feeds, because a function cannot make it again."""
     seen, todo = set(), [tensor.op]
     while todo:
         node = todo.pop()
@@ -507,12 +524,12 @@ def _check_one_shot(tensor):
 
 
 def _ragged_alike(mine, theirs):
-    """Whether the classes, which for ragged components are their specs, differ only there."""
+    """Returns whether the classes are equal, or differ only in the specs of ragged components."""
     return [type(a) for a in mine.flat_specs] == [type(b) for b in theirs.flat_specs]
 
 
 def _matching_files(patterns):
-    """The names of the files that match; a step that finds none fails."""
+    """Returns the names of the files that match; a step that finds none fails."""
     from weft._core.ops import array_ops, io_ops, math_ops
     from weft._core.ops.control_flow import Assert
     names = op("MatchingFiles", pattern=patterns)
@@ -522,10 +539,10 @@ def _matching_files(patterns):
         return array_ops.identity(names)
 
 
-# ---- generators of the program ----
+# ---- Python generators ----
 
 class _Generator:
-    """The three functions of a GeneratorDataset: begin, next, end.  Python keeps the generators by number."""
+    """The three functions of a GeneratorDataset: begin, next, end. Python keeps the generators by number."""
 
     def __init__(self, generator, form, args):
         self.generator, self.form = generator, form
@@ -555,7 +572,7 @@ class _Generator:
         return np.int64(0)
 
     def following(self, i):
-        """The tensors of the next element, which Python's generator gives."""
+        """Returns the tensors of the next element of the Python generator."""
         from weft._core.ops.script_ops import py_func
         kinds = [(spec, kind_of(spec), len(kind_of(spec).array_types(spec))) for spec in self.form.flat_specs]
         made = list(py_func(self.next, [i], [t for spec, kind, _ in kinds for t in kind.array_types(spec)]))
@@ -584,7 +601,7 @@ class _Generator:
 # ---- files ----
 
 def _read(filenames, make, num_parallel_reads=None):
-    """One data set over all files, or some files in turns."""
+    """Returns one data set over all files, which are read in turns with num_parallel_reads."""
     if isinstance(filenames, Dataset) or num_parallel_reads is not None:
         names = filenames if isinstance(filenames, Dataset) else Dataset.from_tensor_slices(
             _vector(_strings(filenames, "filenames")))
@@ -632,12 +649,12 @@ class FixedLengthRecordDataset(_Files):
 # ---- iterators ----
 
 class Iterator(metaclass=Named):
-    """Where a program is in a data set."""
+    """A position in a data set."""
 
     def __init__(self, iterator_resource, initializer, form):
         self._iterator_resource, self._initializer, self._form = iterator_resource, initializer, form
         self._string_handle = None
-        get_default_graph().add_to_collection("iterators", iterator_resource)  # TensorFlow's name of it
+        get_default_graph().add_to_collection("iterators", iterator_resource)  # TensorFlow's name of the collection
 
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
@@ -678,7 +695,7 @@ class Iterator(metaclass=Named):
         return self._form.pack(made)
 
     def get_next_as_optional(self):
-        """The next element as an Optional, which has no value at the end."""
+        """Returns the next element as an Optional, which has no value at the end."""
         from weft._core.data.optional import _OptionalValue
         made = op("IteratorGetNextAsOptional", iterator=self._iterator_resource, **self._form.attrs())
         return _OptionalValue(made, self._form.specs)

@@ -75,7 +75,7 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
 
 
 def _with_known_sizes(shapes, dataset, size):
-    """The shapes of a data set's elements as tensors, with a size for each dimension that has none."""
+    """Returns the shapes of a data set's elements as tensors, with `size` for each unknown dimension."""
     from weft._core.data import structure
     from weft._core.ops.array_ops import stack
     types = dataset.output_types
@@ -142,7 +142,7 @@ def enumerate_dataset(start=0):
 
 
 def prefetch_to_device(device, buffer_size=None):
-    """The step that takes an element brings it to the device; here it is only brought ahead of time."""
+    """Prefetches elements. The step that takes an element copies it to the device."""
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
@@ -155,3 +155,18 @@ def Counter(start=0, step=1, dtype=dtypes.int64):
     numbers = Dataset.range(0, 2**63 - 1)
     from weft._core.ops.math_ops import cast
     return numbers.map(lambda i: cast(i * step + start, dtype))
+
+
+def snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
+    """Returns a transformation for Dataset.apply that calls Dataset.snapshot.
+
+    Args:
+      path: the folder of the snapshots.
+      compression: 'AUTO', 'GZIP', 'SNAPPY' or None.
+      reader_func: makes one data set of a data set of data sets, one for each shard.
+      shard_func: makes the number of its shard of an element.
+    """
+    def _apply_fn(dataset):
+        return dataset.snapshot(path, compression, reader_func, shard_func)
+
+    return _apply_fn

@@ -1,4 +1,4 @@
-"""tf.distribute.cluster_resolver: where the tasks of a cluster are, and which one this is."""
+"""tf.distribute.cluster_resolver: finds the tasks of a cluster, and which task this process is."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ def _url(layer, address):
 
 
 class ClusterResolver:
-    """What a resolver tells; subclasses write cluster_spec() and master()."""
+    """The base of resolvers. Subclasses define cluster_spec() and master()."""
 
     task_type = task_id = None
 
@@ -27,7 +27,7 @@ class ClusterResolver:
         return ""
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
-        """{kind of device: how many} of this machine."""
+        """Returns {kind of device: number} for this machine."""
         from weft._core.session.cluster import list_local_devices
         found = {}
         for d in list_local_devices():
@@ -42,7 +42,7 @@ class ClusterResolver:
 
 
 class SimpleClusterResolver(ClusterResolver):
-    """A cluster that is given."""
+    """Resolves to a given cluster."""
 
     def __init__(self, cluster_spec, master="", task_type=None, task_id=None, environment="", num_accelerators=None,
                  rpc_layer=None):
@@ -70,7 +70,7 @@ class SimpleClusterResolver(ClusterResolver):
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """The cluster of the environment variable TF_CONFIG."""
+    """Reads the cluster from the environment variable TF_CONFIG."""
 
     def __init__(self, task_type=None, task_id=None, rpc_layer=None, environment=None):
         self._type, self._id, self._layer, self._environment = task_type, task_id, rpc_layer, environment
@@ -131,7 +131,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
 
 class UnionResolver(ClusterResolver):
-    """The jobs of several resolvers together."""
+    """Combines the jobs of several resolvers."""
 
     def __init__(self, *args, **kwargs):
         self._layer = kwargs.pop("rpc_layer", None)
@@ -178,7 +178,7 @@ class UnionResolver(ClusterResolver):
 
 
 def expand_hostlist(text):
-    """Slurm's list of hosts: n[1-3,7],m2 is n1 n2 n3 n7 m2."""
+    """Expands Slurm's list of hosts: n[1-3,7],m2 becomes n1 n2 n3 n7 m2."""
     hosts = []
     for name in re.findall(r"[^,\[]+(?:\[[^\]]*\])?[^,\[]*", text):
         found = re.match(r"([^\[]*)\[([^\]]*)\](.*)", name)
@@ -194,7 +194,7 @@ def expand_hostlist(text):
 
 
 def expand_tasks_per_node(text):
-    """Slurm's counts of tasks: 2(x3),1 is 2 2 2 1."""
+    """Expands Slurm's counts of tasks: 2(x3),1 becomes 2 2 2 1."""
     counts = []
     for item in text.split(","):
         found = re.match(r"(\d+)(?:\(x(\d+)\))?$", item.strip())
@@ -205,7 +205,7 @@ def expand_tasks_per_node(text):
 
 
 class _OneTaskResolver(ClusterResolver):
-    """A resolver that knows which task this process is."""
+    """The base of resolvers that know which task this process is."""
 
     def master(self, task_type=None, task_id=None, rpc_layer=None):
         kind = self.task_type if task_type is None else task_type
@@ -214,7 +214,7 @@ class _OneTaskResolver(ClusterResolver):
 
 
 class SlurmClusterResolver(_OneTaskResolver):
-    """The cluster of a Slurm step: its tasks are the jobs' tasks, in the order of their ranks."""
+    """Reads the cluster of a Slurm step, whose tasks are assigned to the jobs in the order of their ranks."""
 
     def __init__(self, jobs=None, port_base=8888, gpus_per_node=None, gpus_per_task=None, tasks_per_node=None, auto_set_gpu=True,
                  rpc_layer="grpc"):
@@ -268,7 +268,7 @@ class SlurmClusterResolver(_OneTaskResolver):
         return ClusterSpec(spec)
 
     def get_task_info(self):
-        """(job, number) of this task."""
+        """Returns (job, number) of this task."""
         return self.task_type, self.task_id
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
@@ -276,7 +276,7 @@ class SlurmClusterResolver(_OneTaskResolver):
 
 
 class KubernetesClusterResolver(_OneTaskResolver):
-    """The pods of a Kubernetes cluster that have a label.  It needs the package `kubernetes`, or a client of its kind."""
+    """Finds the pods of a Kubernetes cluster by a label. It needs the package `kubernetes`, or a compatible client."""
 
     def __init__(self, job_to_label_mapping=None, tf_server_port=8470, rpc_layer="grpc", override_client=None):
         self._labels = job_to_label_mapping or {"worker": ["job-name=tensorflow"]}
@@ -305,7 +305,8 @@ class KubernetesClusterResolver(_OneTaskResolver):
 
 
 class GCEClusterResolver(_OneTaskResolver):
-    """The machines of an instance group of Google's cloud.  It needs a client of Google's API, given as `service`."""
+    """Finds the machines of an instance group of Google's cloud. It needs a client of Google's API, given as `service`.
+    """
 
     def __init__(self, project, zone, instance_group, port, task_type="worker", task_id=0, rpc_layer="grpc",
                  credentials="default", service=None):
@@ -313,8 +314,8 @@ class GCEClusterResolver(_OneTaskResolver):
         self.task_type, self.task_id, self.rpc_layer, self._service = task_type, task_id, rpc_layer, service
         if service is None:
             raise ImportError("googleapiclient must be installed before using the GCE cluster resolver: "
-                              "tf.distribute.cluster_resolver.GCEClusterResolver(service=...) takes a client of it, whose credentials "
-                              "are its own (credentials=%r is not used); or give the cluster in TF_CONFIG" % (credentials,))
+                              "tf.distribute.cluster_resolver.GCEClusterResolver(service=...) takes a client of it with its own "
+                              "credentials (credentials=%r is not used); or give the cluster in TF_CONFIG" % (credentials,))
 
     def cluster_spec(self):
         found, request = [], dict(project=self._project, zone=self._zone)
@@ -327,7 +328,7 @@ class GCEClusterResolver(_OneTaskResolver):
 
 
 class TPUClusterResolver(ClusterResolver):
-    """Not in Weft."""
+    """Raises an error, because Weft does not support TPUs."""
 
     def __init__(self, tpu=None, zone=None, project=None, job_name="worker", coordinator_name=None, coordinator_address=None,
                  credentials="default", service=None, discovery_url=None):

@@ -1,10 +1,11 @@
 """Ready-made estimators over feature columns: linear models, networks of dense layers, and both together.
 
-A head says what logits mean: predictions, loss and metrics of a binary or multi-class classification or of a regression.
+A head computes predictions, loss and metrics from logits, for binary or multi-class classification or for regression.
 """
 import inspect
 import math
 
+from weft._core.estimator import linear_sdca
 from weft._core.estimator.estimator import Estimator
 from weft._core.estimator.export import ClassificationOutput, PredictOutput, RegressionOutput
 from weft._core.estimator.spec import EstimatorSpec, ModeKeys
@@ -41,7 +42,10 @@ def _optimizer(given, rate):
 # ---- heads ----
 
 class _Head:
-    """weight_column names a feature that weighs examples; reduction says how the losses of a batch become one."""
+    """The base of heads.
+
+    weight_column names a feature with the weights of examples; reduction says how losses are combined.
+    """
 
     def __init__(self, weight_column, reduction):
         if reduction not in losses.Reduction.all() or reduction == losses.Reduction.NONE:
@@ -73,7 +77,7 @@ class _Head:
 
 
 def _column(labels, wanted=1):
-    """Labels with a last dimension of a known size."""
+    """Returns labels with a last dimension of a known size."""
     labels = convert_to_tensor(labels)
     labels = array_ops.expand_dims(labels, -1) if labels.shape.ndims == 1 else labels
     have = labels.shape.as_list()[-1] if labels.shape.ndims else None
@@ -84,7 +88,7 @@ def _column(labels, wanted=1):
 
 
 def _in_range(labels, n_classes):
-    """The labels, once an op has made sure that each of them is a class."""
+    """Returns the labels with a check that each of them is a class."""
     with name_scope("assert_range"):
         most = convert_to_tensor(n_classes - 1, labels.dtype)
         checks = [check_ops.assert_less_equal(labels, most, message="Labels must be <= n_classes - 1"),
@@ -101,7 +105,7 @@ class _ClassHead(_Head):
             raise ValueError("Length of label_vocabulary must be n_classes. Given: %d != %d" % (len(self._words), n_classes))
 
     def ids(self, labels):
-        """Labels as numbers: words by their place in the vocabulary."""
+        """Returns labels as numbers; words become their index in the vocabulary."""
         labels = _column(labels)
         if self._words is None:
             if labels.dtype.base_dtype == dtypes.string:
@@ -114,7 +118,7 @@ class _ClassHead(_Head):
         return convert_to_tensor(self._words or [str(i) for i in range(self._n)], dtypes.string)
 
     def classes(self, ids, probabilities, made):
-        """What both kinds of classification predict."""
+        """Adds the predictions that both kinds of classification make."""
         rows = array_ops.shape(probabilities)[0]
         made["probabilities"], made["class_ids"] = probabilities, ids
         made["classes"] = array_ops.gather(self.class_names(), ids)
@@ -212,7 +216,7 @@ def _class_head(n_classes, weight_column, vocabulary, reduction):
     return (_BinaryHead if n_classes == 2 else _MultiHead)(n_classes, weight_column, vocabulary, reduction)
 
 
-# ---- bodies ----
+# ---- bodies (networks without heads) ----
 
 def _watch(value, tag):
     summary.scalar("%s/fraction_of_zero_values" % tag, nn.zero_fraction(value))
@@ -220,17 +224,19 @@ def _watch(value, tag):
 
 
 def _pieces(config, given=None, smallest=256 << 10):
-    """Large variables are cut over the ps tasks; also where there are none, every variable is a list of one piece."""
+    """Returns a partitioner that divides large variables among the ps tasks; without ps tasks a variable is a list of
+    one piece.
+    """
     if given is not None:
         return given
     return min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0, min_slice_size=smallest)
 
 
 class _Network:
-    """Dense layers over columns."""
+    """A network of dense layers on columns."""
 
     def __init__(self, units, columns, optimizer, activation, rate, normalize, partitioner=None, speed=0.05):
-        self.speed = speed  # of an optimizer that is given by name
+        self.speed = speed  # the learning rate of an optimizer that is given by name
         self.units, self.columns, self.optimizer, self.activation = list(units), list(columns), optimizer, activation
         self.rate, self.normalize, self.partitioner = rate, normalize, partitioner
 
@@ -238,7 +244,7 @@ class _Network:
         return variable_scope("dnn", partitioner=_pieces(config))
 
     def logits(self, features, mode, units, config):
-        """In the scope."""
+        """Returns the logits, inside the variable scope of the body."""
         training = mode == ModeKeys.TRAIN
         with variable_scope("input_from_feature_columns", partitioner=_pieces(config, self.partitioner, 64 << 20)):
             net = fc.input_layer(features, self.columns)
@@ -260,7 +266,7 @@ class _Network:
 
 
 class _Linear:
-    """A weighted sum of columns."""
+    """A linear model: the weighted sum of columns."""
 
     def __init__(self, columns, optimizer, combiner, partitioner=None, speed=0.2):
         self.speed = speed
@@ -270,8 +276,9 @@ class _Linear:
         return variable_scope("linear", partitioner=_pieces(config, self.partitioner, 64 << 20))
 
     def logits(self, features, mode, units, config):
-        """In the scope."""
-        made = fc.linear_model(features, self.columns, units, self.combiner)
+        """Returns the logits, inside the variable scope of the body."""
+        self.variables = {}
+        made = fc.linear_model(features, self.columns, units, self.combiner, cols_to_vars=self.variables)
         summary.scalar("fraction_of_zero_weights", nn.zero_fraction(made))
         return made
 
@@ -280,7 +287,7 @@ class _Linear:
 
 
 class _Baseline:
-    """One bias per logit, whatever the features are."""
+    """One bias per logit, independent of the features."""
 
     speed = 0.3
 
@@ -291,7 +298,7 @@ class _Baseline:
         return variable_scope("baseline")
 
     def logits(self, features, mode, units, config):
-        """In the scope."""
+        """Returns the logits, inside the variable scope of the body."""
         first = convert_to_tensor(features[sorted(features)[0]])
         with name_scope(None):
             rows = array_ops.shape(first)[0]
@@ -303,7 +310,8 @@ class _Baseline:
 
 
 def _model(head, bodies, count_each=False):
-    """count_each: the training of each of two bodies counts as a step, as that of contrib's models does."""
+    """Returns a model_fn. With count_each, the training of each of two bodies counts as a step, as in contrib's models.
+    """
     def model_fn(features, labels, mode, config):
         if not isinstance(features, dict):
             raise ValueError("features should be a dictionary of `Tensor`s. Given type: %s" % type(features))
@@ -311,8 +319,10 @@ def _model(head, bodies, count_each=False):
             with bodies["baseline"].scope(config):
                 logits = bodies["baseline"].logits(features, mode, head.logits, config)
             return head.spec(features, mode, logits, labels, lambda loss: _train_one(bodies["baseline"], loss))
-        if len(bodies) == 1:  # head and training are in the body's scope, and so are the optimizer's variables
+        if len(bodies) == 1:  # The head, its training and the optimizer's variables are in the scope of the body.
             body, = bodies.values()
+            if isinstance(body.optimizer, linear_sdca.LinearSDCA):
+                return _ascend(head, body, features, labels, mode, config)
             with body.scope(config):
                 return head.spec(features, mode, body.logits(features, mode, head.logits, config), labels,
                                  lambda loss: _train_one(body, loss))
@@ -332,6 +342,21 @@ def _model(head, bodies, count_each=False):
     return model_fn
 
 
+def _ascend(head, body, features, labels, mode, config):
+    """Returns what a linear model that LinearSDCA trains computes."""
+    if not isinstance(body, _Linear):
+        raise ValueError("LinearSDCA can only be used with LinearClassifier and LinearRegressor.")
+    kind = linear_sdca.loss_type_of(head)
+    if body.combiner != "sum":
+        raise ValueError("sparse_combiner must be \"sum\" when optimizer is a LinearSDCA object.")
+    with body.scope(config):
+        logits, trained = body.logits(features, mode, head.logits, config), None
+        if mode == ModeKeys.TRAIN:
+            weights = None if head._weight is None else head.weights(features)
+            trained = body.optimizer.train_op(features, body.variables, head.labels(labels), weights, kind, get_global_step())
+        return head.spec(features, mode, logits, labels, lambda loss: trained)
+
+
 def _train_one(body, loss):
     with _after(get_collection(GraphKeys.UPDATE_OPS)):
         return body.minimize(loss, get_global_step())
@@ -345,7 +370,7 @@ _SUM = losses.Reduction.SUM
 
 
 class _Canned(Estimator):
-    """No model_fn of the program's: Estimator's arguments are the head's and the bodies'."""
+    """The base of ready-made estimators, whose arguments are those of the head and the bodies instead of a model_fn."""
 
     def _make(self, head, bodies, model_dir, config, warm_start_from, count_each=False):
         super().__init__(_model(head, bodies, count_each), model_dir, config, warm_start_from=warm_start_from)
@@ -396,7 +421,7 @@ def _both(linear_columns, linear_optimizer, combiner, dnn_columns, dnn_optimizer
     made = {}
     if dnn_columns:
         made.update(_network(units, dnn_columns, dnn_optimizer, activation, rate, normalize, partitioner))
-        made["dnn"].speed = 0.001  # together they go slowly
+        made["dnn"].speed = 0.001  # Together, the two learn with smaller steps.
     if linear_columns:
         made["linear"] = _Linear(linear_columns, linear_optimizer, combiner, speed=0.005)
     return made
@@ -425,7 +450,7 @@ class DNNLinearCombinedRegressor(_Canned):
 
 
 class BaselineClassifier(_Canned):
-    """Predicts how often each class occurs; features are not looked at."""
+    """Predicts how often each class occurs, without using the features."""
 
     def __init__(self, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Ftrl", config=None,
                  loss_reduction=_SUM):
@@ -434,17 +459,17 @@ class BaselineClassifier(_Canned):
 
 
 class BaselineRegressor(_Canned):
-    """Predicts the mean of the labels; features are not looked at."""
+    """Predicts the mean of the labels, without using the features."""
 
     def __init__(self, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None, loss_reduction=_SUM):
         self._make(_RegressionHead(label_dimension, weight_column, loss_reduction), {"baseline": _Baseline(optimizer)},
                    model_dir, config, None)
 
 
-# ---- estimators of a head that the program gives ----
+# ---- estimators with a head from the program ----
 
 class _Given:
-    """A head of the program's, as the bodies ask for one."""
+    """Adapts a head of the program to the interface that bodies use."""
 
     def __init__(self, head):
         self.head, self.logits = head, head.logits_dimension
@@ -482,7 +507,7 @@ class BaselineEstimator(_Canned):
         self._make(_Given(head), {"baseline": _Baseline(optimizer)}, model_dir, config, None)
 
 
-# ---- what examples of a model hold ----
+# ---- parse specs ----
 
 def _parse_spec(feature_columns, label_key, label, weight_column):
     made = fc.make_parse_example_spec(feature_columns)
@@ -498,27 +523,27 @@ def _parse_spec(feature_columns, label_key, label, weight_column):
 
 
 def classifier_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.int64, label_default=None, weight_column=None):
-    """What tf.parse_example needs to read the features and labels of a classifier."""
+    """Returns the features dict that tf.parse_example needs to read the features and labels of a classifier."""
     return _parse_spec(feature_columns, label_key, io_ops.FixedLenFeature((1,), label_dtype, label_default), weight_column)
 
 
 def regressor_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1,
                                  weight_column=None):
-    """What tf.parse_example needs to read the features and labels of a regression."""
+    """Returns the features dict that tf.parse_example needs to read the features and labels of a regression."""
     return _parse_spec(feature_columns, label_key, io_ops.FixedLenFeature((label_dimension,), label_dtype, label_default), weight_column)
 
 
 # ---- logits without an estimator ----
 
 def linear_logit_fn_builder(units, feature_columns, sparse_combiner="sum"):
-    """A function of features that gives the logits of a linear model."""
+    """Returns a function from features to the logits of a linear model."""
     def linear_logit_fn(features):
         return _Linear(feature_columns, None, sparse_combiner).logits(features, None, units, None)
     return linear_logit_fn
 
 
 def dnn_logit_fn_builder(units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm):
-    """A function of features and mode that gives the logits of a network of dense layers."""
+    """Returns a function from features and mode to the logits of a network of dense layers."""
     if not isinstance(units, int):
         raise ValueError("units must be an int. Given type: %s" % type(units))
 
@@ -529,7 +554,7 @@ def dnn_logit_fn_builder(units, hidden_units, feature_columns, activation_fn, dr
 
 
 def call_logit_fn(logit_fn, features, mode, params, config):
-    """Calls a function with those of mode, params and config that it takes."""
+    """Calls a function with those of mode, params and config that it accepts."""
     taken = inspect.signature(logit_fn).parameters
     given = {k: v for k, v in (("mode", mode), ("params", params), ("config", config)) if k in taken}
     found = logit_fn(features=features, **given)

@@ -1,4 +1,4 @@
-"""tf.gfile: files of this machine."""
+"""tf.gfile: access to files of this machine."""
 import glob as _glob
 import os
 import shutil
@@ -9,14 +9,20 @@ from weft._core.framework.absent import Named
 
 
 def local(path):
-    """The path of this machine: "file:///tmp/x" is "/tmp/x"; UnimplementedError for "hdfs://..." and the like."""
+    """Returns the local path: "file:///tmp/x" is "/tmp/x".
+
+    Raises UnimplementedError for "hdfs://..." and other file systems.
+    """
     path = os.fspath(path)
     path = path.decode() if isinstance(path, bytes) else str(path)
     return _weft.path_local(path) if "://" in path else path
 
 
 def _is_local(path):
-    """Some questions have the answer no for every file system that there is not."""
+    """Returns whether a path is local.
+
+    For other file systems some questions, such as whether a file exists, are answered no.
+    """
     try:
         local(path)
     except errors.UnimplementedError:
@@ -29,7 +35,7 @@ def _missing(path):
 
 
 class GFile(metaclass=Named):
-    """A file that is opened when it is first used."""
+    """A file that is opened on its first use."""
 
     def __init__(self, name, mode="r"):
         self._name, self._mode, self._file = str(name), mode, None
@@ -63,14 +69,14 @@ class GFile(metaclass=Named):
     def readlines(self):
         return self._open().readlines()
 
-    def write(self, content):
-        self._open().write(content)
+    def write(self, file_content):
+        self._open().write(file_content)
 
     def seek(self, offset=None, whence=0, position=None):
         self._open().seek(position if offset is None else offset, whence)
 
     def seekable(self):
-        """Whether seek and tell work: they do."""
+        """Returns True, because seek and tell always work."""
         return True
 
     def tell(self):
@@ -147,12 +153,13 @@ def DeleteRecursively(dirname):
 
 
 def Copy(oldpath, newpath, overwrite=False):
-    source = local(oldpath)  # first, as TensorFlow does: its file system may not be there
+    # The source is checked first, as in TensorFlow, because its file system may not be supported.
+    source = local(oldpath)
     _may_write(newpath, overwrite)
     try:
         shutil.copyfile(source, local(newpath))
     except FileNotFoundError:
-        raise _missing(oldpath) from None
+        raise _missing(newpath if os.path.exists(source) else oldpath) from None
 
 
 def Rename(oldname, newname, overwrite=False):
@@ -161,7 +168,7 @@ def Rename(oldname, newname, overwrite=False):
     try:
         os.replace(source, local(newname))
     except FileNotFoundError:
-        raise _missing(oldname) from None
+        raise _missing(newname if os.path.exists(source) else oldname) from None
 
 
 def _may_write(path, overwrite):
@@ -175,13 +182,16 @@ def Glob(filename):
 
 
 def _matching(pattern):
-    """The paths that a pattern matches, in order; TensorFlow puts ./ before them where the first part has a wildcard."""
+    """Returns the sorted paths that match a pattern.
+
+    As in TensorFlow, they begin with ./ if the first part has a wildcard.
+    """
     here = "./" if _glob.has_magic(pattern.partition("/")[0]) else ""
     return [here + path for path in sorted(_glob.glob(pattern))]
 
 
 def _as_given(given, path):
-    """A path that was found, with the scheme of the path that it was looked for by."""
+    """Returns a path that was found, with the scheme of the path that was searched."""
     return given[:len(given) - len(local(given))] + path
 
 

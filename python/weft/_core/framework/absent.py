@@ -1,7 +1,10 @@
-"""Names that Weft lacks: one error for all of them, with the symbol, its replacement, and the program's line.
+"""Raises one kind of error for all names that Weft lacks, with the symbol, its replacement and the program's line.
 
-Modules (public.py, runner.py), classes (Named) and their instances (instance_getattr) raise it.  The text is made when it is
-first read, because hasattr() reads none.
+Modules (public.py, runner.py), classes (Named) and their instances (instance_getattr) raise it. The text is built when
+it is first read, because hasattr() never reads it.
+
+Modules (public.py, runner.py), classes (Named) and their instances (instance_getattr) raise it.  The text is made when
+it is first read, because hasattr() reads none.
 """
 import abc
 import dis
@@ -19,7 +22,7 @@ _EAGER = "Weft has no eager mode: use "
 _TREES = "Weft trains no trees: use tf.estimator.DNNClassifier or DNNRegressor, or a library of trees beside the program"
 _ROWS = "tf.get_variable, whose rows are all kept"
 _OTHER_SYSTEMS = (_FORK, _TPU, _LITE, _EAGER)
-# The longest beginning of a name that is in this table says what to use.
+# The longest prefix of a name in this table gives the replacement.
 _INSTEAD = {
     "tf": "`python -m weft --names` lists what is",
     "tf.AdagradDecayOptimizer": _FORK + "tf.train.AdagradOptimizer",
@@ -35,29 +38,16 @@ _INSTEAD = {
     "tf.compat.v2": _EAGER + "tf.compat.v1, or the name in tf",
     "tf.config": "give a tf.ConfigProto to tf.Session, and tf.train.replica_device_setter to tf.device",
     "tf.contrib": "tf.layers, tf.nn, tf.train, tf.data and tf.estimator have the successors of contrib",
-    "tf.contrib.bayesflow": "use tf.distributions, and tf.random_normal for samples",
     "tf.contrib.boosted_trees": _TREES,
     "tf.contrib.cluster_resolver": _TPU + "tf.train.ClusterSpec, or tf.distribute.cluster_resolver",
     "tf.contrib.eager": _EAGER + "the op of that name in tf, in a graph that a tf.Session runs",
-    "tf.contrib.factorization.GMM": "use tf.contrib.factorization.KMeansClustering, or write the model with tf.distributions",
-    "tf.contrib.factorization.WALSModel": "use embeddings and tf.nn.embedding_lookup with an optimizer of tf.train",
-    "tf.contrib.ffmpeg": "decode the sound before training, or use tf.audio.decode_wav",
-    "tf.contrib.input_pipeline": "use tf.data.Dataset.from_tensor_slices and repeat()",
-    "tf.contrib.kfac": "use tf.train.AdamOptimizer, or put the package kfac beside the program",
     "tf.contrib.layers": "tf.layers has most layers",
     "tf.contrib.learn": "tf.estimator has its successor",
     "tf.contrib.linear_optimizer": "use tf.estimator.LinearClassifier or LinearRegressor with tf.train.FtrlOptimizer",
     "tf.contrib.lite": _LITE + "tf.saved_model; Weft's own library serves the model",
-    "tf.contrib.memory_stats": "use tf.RunMetadata of a traced step, or `weft top`",
     "tf.contrib.metrics": "tf.metrics has what is",
-    "tf.contrib.model_pruning": "multiply the weights by a mask that is a tf.Variable with trainable=False",
-    "tf.contrib.periodic_resample": "use tf.depth_to_space, or tf.reshape and tf.transpose",
-    "tf.contrib.quantize": "use tf.fake_quant_with_min_max_vars on the weights and activations",
-    "tf.contrib.session_bundle": "use tf.saved_model",
     "tf.contrib.slim.nets": "build the network of slim.conv2d, slim.max_pool2d and slim.fully_connected, or put its file beside "
                             "the program",
-    "tf.contrib.stat_summarizer": "use tf.profiler, or `weft trace`",
-    "tf.contrib.tensor_forest": _TREES,
     "tf.contrib.tensorrt": "it needs TensorRT: run the graph as it is; Weft compiles it for the GPU",
     "tf.contrib.timeseries": "use tf.contrib.rnn or tf.layers in the model_fn of a tf.estimator.Estimator",
     "tf.contrib.tpu": _TPU + "tf.estimator.Estimator and the optimizers of tf.train",
@@ -107,7 +97,7 @@ _NOT_THE_PROGRAM = (PACKAGE, "<frozen", os.path.dirname(importlib.__file__))
 
 
 def where():
-    """The program's line that asks, as " (FILE, line N)"."""
+    """Returns the line of the program that asks for the name, as " (FILE, line N)"."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -118,7 +108,7 @@ def where():
 
 
 def _entry(name):
-    """The entry of the table that says what to use for a name, and whether it is for this name alone."""
+    """Returns the table's entry for a name, and whether the entry is for this name alone."""
     key = name
     while key not in _INSTEAD:
         key = key.rpartition(".")[0] or "tf"
@@ -130,7 +120,7 @@ def instead(name):
 
 
 def _public_modules():
-    """The public modules of the package; those that are loaded late are loaded here."""
+    """Returns the public modules of the package, and loads those that are loaded late."""
     weft = sys.modules["weft"]
     names = [m.name for m in pkgutil.walk_packages(weft.__path__, "weft.", onerror=lambda _: None)
              if not any(part.startswith("_") for part in m.name.split("."))]
@@ -138,7 +128,7 @@ def _public_modules():
 
 
 def _elsewhere(short):
-    """Public functions and classes of that name in other modules, those of tf.contrib last."""
+    """Returns public functions and classes of that name in other modules, those of tf.contrib last."""
     leaf = short.rpartition(".")[2]
     found = ["tf%s.%s" % (m.__name__.removeprefix("weft"), leaf) for m in _public_modules()
              if leaf in m.__all__ and callable(getattr(m, leaf))]
@@ -146,7 +136,7 @@ def _elsewhere(short):
 
 
 def public_names(module):
-    """The names of a module that may be suggested: of a private module those that a public one shows."""
+    """Returns the names of a module that may be suggested; for a private module, those that a public one exports."""
     if hasattr(module, "__all__"):
         return module.__all__
     shown = {id(v) for m in _public_modules() for n in m.__all__ if (v := vars(m).get(n)) is not None}
@@ -154,7 +144,10 @@ def public_names(module):
 
 
 def said(name, near=(), at=None):
-    """What to tell of a name as TensorFlow spells it; `near`: names beside it, or a function that gives them."""
+    """Returns the message for a missing name in TensorFlow's spelling.
+
+    `near`: names beside it, or a function that returns them.
+    """
     import difflib
     short = "tf" + name.removeprefix("tensorflow").removeprefix("tf")
     public = short.replace("tf.python.", "tf.", 1).replace("tf.compat.v1", "tf", 1)
@@ -168,7 +161,7 @@ def said(name, near=(), at=None):
 
 
 class _Lazy:
-    """An error whose text is made when it is read."""
+    """An error whose text is built when it is first read."""
 
     def __init__(self, tell, name=None):
         super().__init__()
@@ -189,14 +182,14 @@ class _Lazy:
 
 
 class MissingAttribute(_Lazy, AttributeError):
-    """A name that is not in a module, a class or an object."""
+    """The error for a name that is not in a module, a class or an object."""
 
 
 class MissingImport(_Lazy, ImportError):
-    """A name that `from MODULE import NAME` asked for."""
+    """The error for a name that `from MODULE import NAME` asked for."""
 
 
-for _kind in (MissingAttribute, MissingImport):  # a traceback shows Python's own names
+for _kind in (MissingAttribute, MissingImport):  # Tracebacks show Python's own class names.
     _kind.__module__, _kind.__name__ = "builtins", _kind.__mro__[2].__name__
     _kind.__qualname__ = _kind.__name__
 
@@ -204,10 +197,10 @@ _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
 def missing(name, near=(), depth=1):
-    """The error to raise for a name that a module lacks.
+    """Returns the error to raise for a name that a module lacks.
 
-    Python replaces the text of an AttributeError that `from MODULE import NAME` meets, so that statement gets an ImportError.
-    `depth`: how many frames up the statement is.
+    Python replaces the text of an AttributeError that `from MODULE import NAME` meets, so that statement gets an
+    ImportError. `depth`: the number of frames between this function and the statement.
     """
     asks = sys._getframe(depth + 1)
     kind = MissingImport if asks.f_code.co_code[asks.f_lasti] == _IMPORT_FROM else MissingAttribute
@@ -216,7 +209,7 @@ def missing(name, near=(), depth=1):
 
 
 def _in_class(cls, name, at):
-    """What to tell of a name that a public class lacks."""
+    """Returns the message for a name that a public class lacks."""
     import difflib
     public = "tf%s.%s" % (cls.__module__.removeprefix("weft"), cls.__qualname__)
     found = difflib.get_close_matches(name, [n for n in dir(cls) if not n.startswith("_")], 2, 0.8)
@@ -229,13 +222,14 @@ def _is_public(cls):
 
 
 class Named(abc.ABCMeta):
-    """The class of public classes: Class.name and object.name raise the error of this module where there is no such name.
+    """The metaclass of public classes; Class.name and object.name raise the error of this module if the name is
+    missing.
 
-    Python reads attributes of such objects more slowly.  Tensors, operations, variables, types and shapes are read so often
-    that building a graph would take a quarter longer; their classes keep Python's own error.
+    Python reads attributes of such objects more slowly.  Tensors, operations, variables, types and shapes are read so
+    often that building a graph would take a quarter longer; their classes keep Python's own error.
 
-    It derives from ABCMeta so that a program may derive from a public class and from an abstract one.  isinstance() and
-    issubclass() are type's, which are three times faster: building a graph calls them often.
+    It derives from ABCMeta so that a program can derive from a public class and an abstract one. isinstance() and
+    issubclass() are those of `type`, which are three times faster, because graph building calls them often.
     """
 
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
@@ -252,12 +246,15 @@ class Named(abc.ABCMeta):
 
 
 def instance_getattr(self, name):
-    """The __getattr__ of public classes that have none.  The package's own code gets Python's error, which is faster."""
+    """Is the __getattr__ of public classes that define none.
+
+    The package's own code gets Python's error, which is faster.
+    """
     cls = type(self)
     if name.startswith("__"):
         raise AttributeError(name)
     if any(name in vars(c) for c in cls.__mro__):
-        return object.__getattribute__(self, name)  # a property failed: this raises its error again
+        return object.__getattribute__(self, name)  # A property raised AttributeError; this call raises it again.
     if name.startswith("_") or not _is_public(cls) or sys._getframe(1).f_code.co_filename.startswith(PACKAGE):
         raise AttributeError("'%s' object has no attribute '%s'" % (cls.__name__, name))
     at = where()
@@ -265,6 +262,6 @@ def instance_getattr(self, name):
 
 
 def said_of_op(kind):
-    """What to tell of an op that has no kernel; `weft ops` knows those that have."""
+    """Returns the message for an op that has no kernel. `weft ops` lists the ops that have one."""
     use = {"ResizeBicubic": "tf.image.resize_bilinear", "ResizeArea": "tf.image.resize_bilinear"}.get(kind)
     return "Weft has no op %s%s: %s" % (kind, where(), "use " + use if use else "`weft ops` lists those that are")

@@ -1,10 +1,10 @@
-"""Adding nodes from Python values: conversion to tensors, constants, and a node of any op by its definition."""
+"""Adds nodes from Python values: conversion to tensors, constants, and nodes of any op by its definition."""
 import numbers
 
 import numpy as np
 
 from weft import _weft
-from weft._core.framework import absent, dtypes, opdef, tensor_shape
+from weft._core.framework import absent, dtypes, numeric_checks, opdef, tensor_shape
 from weft._core.framework.attrs import row
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, get_default_graph, name_scope
@@ -31,11 +31,12 @@ def _constant(value, dtype, shape=None, name="Const", verify_shape=False, check=
     given, found = triple(value, dtype, shape, check)
     if verify_shape and shape is not None and tuple(shape) != np.shape(value):
         raise TypeError("Expected Tensor's shape: %s, got %s." % (tuple(shape), np.shape(value)))
-    return get_default_graph()._add("Const", name, (), [("value", "T", given), ("dtype", "t", found._number)]).outputs[0]
+    made = get_default_graph()._add("Const", name, (), [("value", "T", given), ("dtype", "t", found._number)])
+    return (numeric_checks.outputs_of(made) if numeric_checks.on else made.outputs)[0]
 
 
 def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None):
-    """A Tensor of the value: itself, a variable's, or a constant.
+    """Returns a Tensor for the value: a tensor itself, the value of a variable, or a constant.
 
     Args:
       value: the value.
@@ -48,7 +49,7 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
 
 
 def convert(value, dtype=None, name=None, preferred_dtype=None, as_ref=False):
-    """convert_to_tensor; as_ref: a variable gives its reference, for an op that changes it."""
+    """Converts as convert_to_tensor does. With as_ref, a variable gives its reference, for an op that changes it."""
     dtype = None if dtype is None else as_dtype(dtype)
     if isinstance(value, Tensor):
         if dtype is not None and not dtype.is_compatible_with(value.dtype.base_dtype):
@@ -81,8 +82,8 @@ def _is_tensor(value):
     return isinstance(value, (Tensor, IndexedSlices)) or isinstance(value, tuple(k for k, _ in _conversions))
 
 
-def is_tensor(value):
-    return _is_tensor(value)
+def is_tensor(x):
+    return _is_tensor(x)
 
 
 def _packed(value, dtype, name):
@@ -103,7 +104,7 @@ def _flat(value):
 
 
 def either(name, value, old_name, old):
-    """The value of a parameter that has an old name too; giving both is TensorFlow's error."""
+    """Returns the value of a parameter that also has an old name; raises TensorFlow's error if both are given."""
     if old is None:
         return value
     if value is not None:
@@ -112,7 +113,7 @@ def either(name, value, old_name, old):
 
 
 def constant_value(tensor):
-    """tf.contrib.util.constant_value: the value if it is known without running."""
+    """Returns the value of a tensor if it is known without a run, else None: tf.contrib.util.constant_value."""
     if isinstance(tensor, Tensor):
         return tensor.graph._c.constant(tensor._out)
     return tensor
@@ -132,7 +133,7 @@ register_tensor_conversion_function(IndexedSlices, _from_slices)
 # ---- nodes ----
 
 class _Call:
-    """One call of `op`: its inputs as they become tensors, and the attributes that follow from them."""
+    """One call of `op`: converts its inputs to tensors and collects the attributes that follow from them."""
 
     def __init__(self, definition, given):
         self.definition, self.given = definition, given
@@ -146,7 +147,7 @@ class _Call:
                     self.lists[name] = [as_dtype(d).base_dtype for d in given[name]]
 
     def wanted(self, arg):
-        """The type an input must have, as far as it is known."""
+        """Returns the type that an input must have, or None if it is not known yet."""
         if arg.type is not None:
             return arg.type
         found = self.types.get(arg.type_attr)
@@ -164,7 +165,7 @@ class _Call:
         if attr is None or not attr.default:
             return None
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iu" and attr.allows(value.dtype.name):
-            return None  # it has a type that the op takes
+            return None  # The value already has a type that the op takes.
         return attr.default
 
     def convert(self, arg, value, name):
@@ -203,7 +204,7 @@ class _Call:
         return text + "type %s of argument '%s'." % (want.name, first)
 
     def several(self, arg, values):
-        """The tensors of an input that takes a list of one type."""
+        """Returns the tensors of an input that takes a list of one type."""
         try:
             return [self.convert(arg, v, "%s_%d" % (arg.name, i)) for i, v in enumerate(values)]
         except TypeError:
@@ -259,14 +260,15 @@ class _Call:
 
 
 def _ready(arg, value):
-    """Needs no node made for it: then the name scope of the op is not needed either."""
+    """Returns whether an input needs no conversion; if none does, the name scope of the op is not needed either."""
     if isinstance(value, (list, tuple)) and (arg.number_attr or arg.list_attr):
         return all(isinstance(v, Tensor) for v in value)
     return isinstance(value, Tensor)
 
 
 def add_op(kind, name=None, **given):
-    """A node of any op, as an Operation: inputs and attributes by their names in its definition."""
+    """Adds a node of any op and returns it as an Operation. Inputs and attributes go by their names in the definition.
+    """
     try:
         definition = opdef.get(kind)
     except KeyError:
@@ -279,7 +281,8 @@ def add_op(kind, name=None, **given):
             raise TypeError("No argument for input %s found in %s" % (arg.name, kind))
     graph = get_default_graph()
     values = [given[a.name] for a in definition.inputs]
-    for v in _flat(values) if graph.outer is None else ():  # a function's body captures what it uses
+    # The body of a function captures tensors from outside instead.
+    for v in _flat(values) if graph.outer is None else ():
         owner = getattr(v, "graph", None)
         if isinstance(owner, Graph):
             if owner is not graph and graph is not _graph_of_first(values):
@@ -297,7 +300,7 @@ def add_op(kind, name=None, **given):
 
 
 def _use_up(graph, name):
-    """A node that was refused uses up its name, as in TensorFlow, which opens the name's scope first."""
+    """Uses up the name of a node that was refused, as TensorFlow does, which opens the scope of the name first."""
     if not name.endswith("/"):
         graph._c.unique(name, True)
 
@@ -321,24 +324,26 @@ def _make(graph, definition, call, inputs, name):
 
 
 def op(kind, name=None, **given):
-    """As add_op, giving what TensorFlow's generated functions give: the output, a list or a named tuple of them, or the
-    Operation."""
+    """Adds a node like add_op, and returns the output, a list or named tuple of outputs, or the Operation if there are
+    none.
+    """
     return results(add_op(kind, name, **given), opdef.get(kind))
 
 
 def results(made, definition):
-    """The outputs of a node by their names: one alone, or a named tuple; outputs that are many of one name are a list."""
+    """Returns the outputs of a node: a single one, or a named tuple. An output with several tensors is a list."""
+    outputs = numeric_checks.outputs_of(made) if numeric_checks.on else made.outputs
     if not definition.outputs:
         return made
     parts, at = [], 0
     for arg in definition.outputs:
         if not (arg.number_attr or arg.list_attr):
-            parts.append(made.outputs[at])
+            parts.append(outputs[at])
             at += 1
             continue
-        found = made.get_attr(arg.list_attr or arg.number_attr) if len(definition.outputs) > 1 else made.outputs
+        found = made.get_attr(arg.list_attr or arg.number_attr) if len(definition.outputs) > 1 else outputs
         count = found if isinstance(found, int) else len(found)
-        parts.append(list(made.outputs[at:at + count]))
+        parts.append(list(outputs[at:at + count]))
         at += count
     return parts[0] if len(parts) == 1 else definition.result(*parts)
 

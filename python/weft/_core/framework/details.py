@@ -1,7 +1,7 @@
-"""Attributes of graphs, operations and tensors that are not TensorFlow's public API, and that programs use all the same.
+"""Attributes of graphs, operations and tensors that programs use although they are not in TensorFlow's public API.
 
-Each has the meaning it has in TensorFlow 1.  What the library holds (the nodes, the names) is given as a view that cannot
-be written: a change there would have no effect.
+Each has the meaning it has in TensorFlow 1.  Data that the library holds, such as the nodes and the names, is returned
+as a read-only view, because changes to it would have no effect.
 """
 import contextlib
 import types
@@ -14,7 +14,7 @@ OVERLOADABLE_OPERATORS = frozenset("__%s__" % name for name in (
 
 
 class Reference:
-    """What Tensor.ref() and Variable.ref() give: a key for dictionaries that stands for one object."""
+    """A hashable key that stands for one object; Tensor.ref() and Variable.ref() return it."""
 
     __slots__ = ("_wrapped",)
 
@@ -35,7 +35,7 @@ class Reference:
 
 
 class TensorDetails:
-    """Of a Tensor."""
+    """The non-public attributes of Tensor."""
 
     __slots__ = ()
     OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
@@ -69,7 +69,7 @@ class TensorDetails:
 
 
 class OperationDetails:
-    """Of an Operation."""
+    """The non-public attributes of Operation."""
 
     __slots__ = ()
 
@@ -101,7 +101,7 @@ class OperationDetails:
 
 
 class DeviceStack(tuple):
-    """The devices and device functions that are in force, the outermost first."""
+    """The devices and device functions that are in effect, the outermost first."""
 
     __slots__ = ()
 
@@ -110,7 +110,7 @@ class DeviceStack(tuple):
 
 
 class GraphDetails:
-    """Of a Graph."""
+    """The non-public attributes of Graph."""
 
     _nodes_by_name = property(lambda self: types.MappingProxyType({op.name: op for op in self.get_operations()}))
     _nodes_by_id = property(lambda self: types.MappingProxyType({op._id: op for op in self.get_operations()}))
@@ -143,7 +143,7 @@ class GraphDetails:
         self._context = ctx
 
     def _apply_device_functions(self, op):
-        """Sets the device that a node with the op's name and type would get here."""
+        """Sets the device that a new node with the op's name and type would get in the current scope."""
         from weft._core.framework.device_spec import DeviceSpec
         for given in reversed(self._devices):
             if given is None:
@@ -159,7 +159,7 @@ class GraphDetails:
 
     @contextlib.contextmanager
     def _attr_scope(self, attr_map):
-        """Every node made inside gets these attributes: {name: AttrValue, or a function of the node's definition}."""
+        """Gives every node made inside these attributes: {name: AttrValue, or a function of the node's definition}."""
         if not isinstance(attr_map, dict):
             raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers")
         for name, value in attr_map.items():
@@ -172,6 +172,19 @@ class GraphDetails:
         finally:
             self._extra_attrs = before
 
+    @contextlib.contextmanager
+    def _kernel_label_map(self, op_to_kernel_label_map):
+        """Gives nodes of these ops made inside the attribute _kernel: {type of op: label}."""
+        if not isinstance(op_to_kernel_label_map, dict) or not all(
+                isinstance(k, str) and isinstance(v, str) for k, v in op_to_kernel_label_map.items()):
+            raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
+
+        def label(node):
+            found = op_to_kernel_label_map.get(node.op)
+            return None if found is None else protos.AttrValue(s=found.encode())
+        with self._attr_scope({"_kernel": label}):
+            yield
+
     def _add_extra_attrs(self, op):
         for name, value in self._extra_attrs.items():
             if callable(value):
@@ -181,7 +194,7 @@ class GraphDetails:
 
 
 def device_text(device):
-    """A device as the library takes it; a program may leave out the first slash ("cpu:0")."""
+    """Returns a device in the form that the library takes; a program may leave out the first slash ("cpu:0")."""
     if isinstance(device, str) and device and not device.startswith("/"):
         return "/" + device
     if device is None or isinstance(device, str):

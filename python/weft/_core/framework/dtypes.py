@@ -3,7 +3,7 @@ import numpy as np
 
 
 class DType:
-    """One type; `+ 100` in the number marks a reference."""
+    """A type of tensors. Numbers above 100 are references to the type of the number minus 100."""
 
     __slots__ = ("_number",)
     _made = {}
@@ -152,7 +152,7 @@ try:
     import ml_dtypes as _more  # as TensorFlow shows them
     _bfloat16 = _more.bfloat16
 except ImportError:
-    _more, _bfloat16 = None, np.float32  # which holds every bfloat16
+    _more, _bfloat16 = None, np.float32  # float32 holds every bfloat16 exactly.
 
 _NUMPY = {1: np.float32, 2: np.float64, 3: np.int32, 4: np.uint8, 5: np.int16, 6: np.int8, 7: np.object_,
           8: np.complex64, 9: np.int64, 10: np.bool_, 11: np.int8, 12: np.uint8, 13: np.int32, 14: _bfloat16,
@@ -179,53 +179,58 @@ _FROM_NUMPY = {np.dtype(kind): DType(n) for n, kind in sorted(_NUMPY.items(), re
 
 
 def datatype_name(number):
-    """DT_FLOAT and the rest, as the text of messages has them."""
+    """Returns the name of a type's number in messages, such as DT_FLOAT."""
     short = {1: "FLOAT", 2: "DOUBLE", 19: "HALF"}.get(number % 100) or (
         _NAMES[number % 100].upper() if number % 100 in _NUMBERS else str(number % 100))
     return "DT_%s%s" % (short, "_REF" if number > 100 else "")
 
 
 def datatype_numbers():
-    """{DT_FLOAT and the rest: its number}."""
+    """Returns {name such as DT_FLOAT: its number}."""
     return {datatype_name(n + more): n + more for more in (0, 100) for n in _NUMBERS if n or not more}
 
 
 def datatype_number(name):
-    """The number of DT_FLOAT and the rest; None of another name."""
+    """Returns the number of a name such as DT_FLOAT, or None for an unknown name."""
     return next((n + more for more in (0, 100) for n in _NUMBERS if datatype_name(n + more) == name), None)
 
 
-def as_dtype(value):
-    """A DType from one, a number, a name or anything numpy takes for a type."""
-    if isinstance(value, DType):
-        return value
-    if isinstance(value, int) and value is not True and value is not False:  # `bool` is a DType here
-        if value % 100 in _NUMBERS[1:]:
-            return DType(value)
-        raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))
-    if isinstance(value, str) and value in _BY_NAME:
-        return _BY_NAME[value]
-    if value is float:
+def as_dtype(type_value):
+    """Returns the DType for a DType, a number, a name or anything that numpy accepts as a type."""
+    if isinstance(type_value, DType):
+        return type_value
+    if type_value is None:
+        raise TypeError("Cannot convert value None to a TensorFlow DType.")
+    # `bool` is a DType in this module, so it cannot be used in isinstance().
+    if isinstance(type_value, int) and type_value is not True and type_value is not False:
+        if type_value % 100 in _NUMBERS[1:]:
+            return DType(type_value)
+        raise TypeError("Cannot convert value %r to a TensorFlow DType." % (type_value,))
+    if isinstance(type_value, str) and type_value in _BY_NAME:
+        return _BY_NAME[type_value]
+    if type_value is float:
         return float32
-    if value is int:
+    if type_value is int:
         return int64
-    if value is str or value is bytes:
+    if type_value is str or type_value is bytes:
         return string
-    if hasattr(value, "dtype") and not isinstance(value, type):
-        return as_dtype(value.dtype)
+    if hasattr(type_value, "dtype") and not isinstance(type_value, type):
+        return as_dtype(type_value.dtype)
     try:
-        kind = np.dtype(value)
+        kind = np.dtype(type_value)
     except TypeError:
         kind = None
     if kind is not None and kind.kind in "SU":
         return string
     if kind is None or kind not in _FROM_NUMPY:
-        raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))
+        raise TypeError("Cannot convert value %r to a TensorFlow DType." % (type_value,))
     return _FROM_NUMPY[kind]
 
 
 def bfloat16_bits(array):
-    """The 16 bits of each number as bfloat16, to the nearest and the even one of two: what the extension takes."""
+    """Returns the numbers as 16-bit patterns of bfloat16, rounded to nearest even, in the form that the extension
+    takes.
+    """
     if array.dtype.itemsize == 2 and array.dtype.kind == "V":
         return array.view(np.uint16)
     bits = np.ascontiguousarray(array, np.float32).reshape(array.shape).view(np.uint32)
@@ -235,5 +240,5 @@ def bfloat16_bits(array):
 
 
 def numpy_table():
-    """{number: numpy type} for the extension."""
+    """Returns {number: numpy type} for the extension."""
     return {n: np.dtype(kind) for n, kind in _NUMPY.items()}

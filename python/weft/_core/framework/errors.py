@@ -7,7 +7,7 @@ DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
 class OpError(Exception, metaclass=Named):
-    """A failure of the runtime: which code, where in the graph, and what happened."""
+    """A failure of the runtime: its code, the op that failed and the message."""
 
     error_code_default = UNKNOWN
 
@@ -32,7 +32,7 @@ class OpError(Exception, metaclass=Named):
 
     @property
     def experimental_payloads(self):
-        """More of the error as {text: text}: there is none."""
+        """Additional data of the error as {text: text}, which is always empty."""
         return {}
 
     @property
@@ -90,15 +90,16 @@ UnauthenticatedError = _define("UnauthenticatedError", UNAUTHENTICATED)
 
 
 class JobOverError(OutOfRangeError, SystemExit):
-    """A worker that is not the chief has nothing left to do: the chief has finished and left.
+    """Ends a worker that is not the chief when the chief has finished and left.
 
-    It is caught as the end of the input is; a program that does not catch it ends with code 0."""
+    Code that catches the end of the input catches it too. A program that does not catch it exits with code 0.
+    """
 
     code = 0
 
 
 def make(code, message):
-    """The exception for a code of the library; the package adds the op where a node is named."""
+    """Returns the exception for an error code of the library; the caller adds the op that the message names."""
     if code == OUT_OF_RANGE and message.startswith("The job is over: "):
         return JobOverError(None, None, message)
     if code == NOT_FOUND and message.startswith(("No gradient defined for operation'", "Gradient explicitly disabled")):
@@ -106,16 +107,16 @@ def make(code, message):
     return _CLASSES.get(code, UnknownError)(None, None, message)
 
 
-def exception_type_from_error_code(code):
-    return _CLASSES[code]
+def exception_type_from_error_code(error_code):
+    return _CLASSES[error_code]
 
 
-def error_code_from_exception_type(kind):
-    return next(code for code, c in _CLASSES.items() if c is kind)
+def error_code_from_exception_type(cls):
+    return next(code for code, c in _CLASSES.items() if c is cls)
 
 
 class raise_exception_on_not_ok_status(metaclass=Named):
-    """Kept for programs that import it; errors here are exceptions already."""
+    """Does nothing. It exists for programs that import it; errors here are exceptions already."""
 
     def __enter__(self):
         return None

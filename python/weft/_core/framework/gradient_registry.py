@@ -1,6 +1,7 @@
-"""Gradient functions that programs write in Python: tf.RegisterGradient, tf.NotDifferentiable, Graph.gradient_override_map.
+"""Gradient functions that programs write in Python: tf.RegisterGradient, tf.NotDifferentiable,
+Graph.gradient_override_map.
 
-The library asks for one here where it has no gradient for an op, or for the name that gradient_override_map gave a node.
+The library looks here if it has no gradient for an op, or if gradient_override_map gave a node another name.
 """
 import contextlib
 import sys
@@ -12,7 +13,7 @@ from weft._core.framework.graph import IndexedSlices, get_default_graph
 
 
 def rows_of(gradients):
-    """Gradients as the extension takes them: (dense, indices, values, shape)."""
+    """Returns gradients as rows that the extension takes: (dense, indices, values, shape)."""
     rows = []
     for g in gradients:
         if g is None:
@@ -26,15 +27,15 @@ def rows_of(gradients):
 
 
 def gradient_of(graph, row):
-    """A gradient from such a row."""
+    """Returns the gradient that such a row describes."""
     dense, indices, values, shape = row
     if indices >= 0:
-        return IndexedSlices(graph._tensor(values), graph._tensor(indices), graph._tensor(shape))
-    return graph._tensor(dense)
+        return IndexedSlices(graph._result(values), graph._result(indices), graph._result(shape))
+    return graph._result(dense)
 
 
 class _Library:
-    """The library's own gradient of an op, called as a function of Python."""
+    """The library's own gradient of an op, callable as a Python function."""
 
     def __init__(self, kind):
         self.__name__ = "_%sGrad" % kind
@@ -48,11 +49,13 @@ class _Library:
 
 
 class Registry:
-    """{op type, or name for gradient_override_map: function of (op, *gradients), or None: not differentiable}."""
+    """Maps an op type, or a name of gradient_override_map, to a function of (op, *gradients), or to None if not
+    differentiable.
+    """
 
     def __init__(self):
         self._functions, self._where = {}, {}
-        self._library = None  # {op type: "yes", "none" or "missing"}, read when first asked for
+        self._library = None  # {op type: "yes", "none" or "missing"}, read when it is first needed
 
     def _of_library(self, name):
         if self._library is None:
@@ -79,7 +82,8 @@ class Registry:
         return list(self._functions)
 
     def differentiate(self, graph, node, kind, rows):
-        """What the library asks: rows of gradients for the inputs of a node, or None if nothing is registered."""
+        """Returns gradients for the inputs of a node as rows, or None if nothing is registered. The library calls it.
+        """
         if kind not in self._functions:
             return None
         op, function = graph._operation(node), self._functions[kind]
@@ -122,7 +126,7 @@ NoGradient = NotDifferentiable
 
 
 def get_gradient_function(op):
-    """The gradient function of an operation; None if it has no inputs or is not differentiable."""
+    """Returns the gradient function of an operation, or None if it has no inputs or is not differentiable."""
     if not op.inputs:
         return None
     try:

@@ -1,7 +1,7 @@
 """Graph, Operation and Tensor: handles of the library's objects, with TensorFlow's properties.
 
-A node is a number and an output a number (node * 65536 + slot); these classes are made when they are asked for and
-kept, so that one node is always one Operation.  Scopes are pushed onto the library's stack and popped in step.
+Nodes and outputs are numbers (an output is node * 65536 + slot). Their Python objects are made on first use and kept,
+so that a node always has the same Operation.  Scopes are pushed onto the library's stack and popped in step.
 """
 import bisect
 import contextlib
@@ -12,11 +12,11 @@ import traceback
 import weakref
 
 from weft import _weft
-from weft._core.framework import errors, protos, tensor_shape
+from weft._core.framework import errors, numeric_checks, protos, tensor_shape
 from weft._core.framework.details import GraphDetails, OperationDetails, TensorDetails, device_text
 from weft._core.framework.dtypes import DType
 from weft._core.framework.graph_collections import GraphCollections
-from weft._core.framework.graph_keys import GraphKeys  # noqa: F401 - for those who look for it here
+from weft._core.framework.graph_keys import GraphKeys  # noqa: F401 - programs import it from here
 from weft._core.framework.indexed_slices import IndexedSlices
 from weft._core.framework.stack import made_at
 
@@ -42,12 +42,13 @@ class Operation(OperationDetails):
 
     @property
     def _made_at(self):
-        """Where the program made it, as Python prints a stack; None for what it did not make."""
+        """The program's stack where the node was made, formatted as Python prints it, or None for nodes of the library.
+        """
         return "".join(traceback.format_list(self.traceback)).rstrip("\n") or None
 
     @property
     def _original_op(self):
-        """Of a node of a gradient: the operation whose gradient it is; else None."""
+        """For a node of a gradient, the operation whose gradient it belongs to; otherwise None."""
         found = re.search(r"(?:^|/)gradients(?:_\d+)?/(.+?)_grad(?:/|$)", self.name)
         out = -1 if found is None else self.graph._c.find("^" + found.group(1))
         return None if out < 0 else self.graph._operation(out >> 16)
@@ -75,7 +76,7 @@ class Operation(OperationDetails):
 
     @property
     def traceback(self):
-        """The stack of the program where it made the node, the innermost frame last."""
+        """The program's stack where it made the node, the innermost frame last."""
         return [traceback.FrameSummary(*frame, lookup_line=False) for frame in self._at or ()]
 
     def values(self):
@@ -123,7 +124,7 @@ class Operation(OperationDetails):
 
 
 class Tensor(TensorDetails):
-    """An output of a node.  The operators are put on it by operators.py."""
+    """An output of a node. operators.py adds its operators."""
 
     __slots__ = ("op", "value_index", "_out", "__weakref__", "__dict__")
     __array_priority__ = 100
@@ -234,7 +235,7 @@ _FORM = ' Tensor names must be of the form "<op_name>:<output_index>".'
 class Graph(GraphDetails, GraphCollections):
     """A graph of the library, its scopes as context managers and its collections."""
 
-    outer = None  # of a function's body: the graph around
+    outer = None  # the outer graph, if this is the body of a function
 
     _TENSOR = Tensor  # the class of the outputs of its nodes
 
@@ -243,24 +244,26 @@ class Graph(GraphDetails, GraphCollections):
         self._ops = {}
         self._finalized = False
         self._collections = {}      # key -> Python objects
-        self._told = {}             # key -> those of them that the library's list holds
-        self._readers, self._read_by = {}, 0  # output -> the nodes that read it, of the first _read_by nodes
-        self._seen = {}             # key -> how many items of the library's list are among them
-        self._initializers_replaced = False  # by init_from_checkpoint: the init op is made of the variables' new ones
+        self._told = {}             # key -> the items that were copied to the library's list
+        self._readers, self._read_by = {}, 0  # output -> the nodes among the first _read_by that read it
+        self._seen = {}             # key -> how many items of the library's list are in the Python list
+        # set by init_from_checkpoint, after which the init op must be built from the new initializers
+        self._initializers_replaced = False
         self._variables = {}        # name of the variable's output -> Variable
         self._variable_store = {}   # full name -> Variable made by get_variable
         self._partitioned_store = {}  # full name -> PartitionedVariable made by get_variable
         self._scope_extras = {}     # variable scope handle -> what only Python knows of it
-        self._context = None        # control flow
+        self._context = None        # the current control flow context
         self._made_in = []          # (first node, end, stack) of calls in which the library made nodes
-        self._adapting = False      # the library asks that context about nodes that it adds itself
-        self._controls = []         # the operations that new ones wait for
-        self._devices = []          # of the scopes that are open, the outermost first
-        self._extra_attrs = {}      # of every node that is made
-        self._functions = []        # keeps py_func's functions alive
+        self._adapting = False      # whether that context is adapting a node that the library adds
+        self._controls = []         # the operations that new nodes wait for
+        self._devices = []          # the devices of the open scopes, the outermost first
+        self._extra_attrs = {}      # the attributes that every new node gets
+        self._functions = []        # keeps the functions of py_func alive
         self._unfeedable, self._unfetchable = set(), set()
         self.seed, self._seeds_drawn = None, 0
         self._last_loss = None
+        self._numeric_checks = numeric_checks.Checks()
         self._lock = threading.RLock()
         self._c.gradient_fn(functools.partial(_program_gradient, weakref.ref(self)))
 
@@ -274,7 +277,8 @@ class Graph(GraphDetails, GraphCollections):
 
     @contextlib.contextmanager
     def _made_by_library(self):
-        """The nodes that the library makes in here were made where the program is now, and in its cond or loop."""
+        """Gives nodes that the library makes inside the program's current stack and its current cond or loop context.
+        """
         first = self._c.size()
         asks = self._context is not None and not self._adapting
         adapt = self._context.for_library() if asks else None
@@ -288,6 +292,8 @@ class Graph(GraphDetails, GraphCollections):
                 self._c.adapter(None)
                 self._adapting = False
             self._made_in.append((first, self._c.size(), made_at()))
+        if numeric_checks.on:
+            numeric_checks.check_added(self, first, self._c.size())
 
     def _library_stack(self, node):
         at = bisect.bisect_right(self._made_in, node, key=lambda row: row[0]) - 1
@@ -296,9 +302,13 @@ class Graph(GraphDetails, GraphCollections):
     def _tensor(self, out):
         return None if out < 0 else self._operation(out >> 16).outputs[out & 0xffff]
 
+    def _result(self, out):
+        """Returns the tensor that a program gets for an output of a node that the library has added."""
+        return self._tensor(self._numeric_checks.replaced.get(out, out))
+
     def _set_input(self, node, index, out):
         self._c.set_input(node, index, out)
-        self._readers, self._read_by = {}, 0  # computed again at the next request
+        self._readers, self._read_by = {}, 0  # computed again when next needed
 
     def _readers_of(self, out):
         with self._lock:
@@ -313,14 +323,16 @@ class Graph(GraphDetails, GraphCollections):
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
     def _add(self, kind, name, inputs, attrs, controls=(), device=None):
-        """A node from outputs as numbers and attributes as the extension takes them."""
+        """Adds a node, from outputs as numbers and attributes in the form that the extension takes, and returns its
+        Operation.
+        """
         self._check_not_finalized()
         context = self._context
         if context is not None:
             inputs, controls = context.adapt(kind, name, inputs, list(controls))
         try:
             node = self._c.op(kind, name, inputs, controls, attrs, device)
-        except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
+        except errors.InvalidArgumentError as e:  # TensorFlow raises ValueError here.
             from weft._core.framework import opdef
             raise opdef.refused_type(kind, e.message) or ValueError(e.message) from None
         op = self._operation(node, made_at())
@@ -417,7 +429,7 @@ class Graph(GraphDetails, GraphCollections):
         self._unfetchable.add(op)
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        """The graph as a message.
+        """Returns the graph as a message.
 
         add_shapes: each node with outputs gets the attribute _output_shapes.  from_version has no effect, as in
         TensorFlow 2.15: all nodes are in the message.
@@ -488,7 +500,8 @@ class Graph(GraphDetails, GraphCollections):
             return self._no_control()
         before = []
         for c in control_inputs:
-            if isinstance(c, IndexedSlices) or hasattr(c, "_handle"):  # of a resource variable the handle, or its update
+            # For a resource variable or its update, the operation of the handle is used.
+            if isinstance(c, IndexedSlices) or hasattr(c, "_handle"):
                 c = c.op
             element = self.as_graph_element(c)
             before.append(element._out)
@@ -520,7 +533,7 @@ class Graph(GraphDetails, GraphCollections):
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         out = -1
         if op is not None:
-            op = getattr(op, "_handle", op)  # a resource variable lies where its handle does
+            op = getattr(op, "_handle", op)  # A resource variable is on the device of its handle.
             out = getattr(op, "op", op)._out
         return self._scope(self._c.scope_colocate, out, ignore_existing)
 
@@ -539,7 +552,7 @@ class Graph(GraphDetails, GraphCollections):
 
     @contextlib.contextmanager
     def _differentiating(self):
-        """While the library adds gradients: they belong to the context we are in, and a failure takes them out again."""
+        """Puts gradient nodes that the library adds into the current context, and forgets them if it fails."""
         try:
             with self._made_by_library():
                 yield
@@ -548,7 +561,7 @@ class Graph(GraphDetails, GraphCollections):
             raise
 
     def _forget(self):
-        """The library has taken its newest nodes out again."""
+        """Updates the Python objects after the library removed its newest nodes."""
         size = self._c.size()
         self._ops = {i: op for i, op in self._ops.items() if i < size}
         self._readers, self._read_by = {}, 0
@@ -565,7 +578,7 @@ class Graph(GraphDetails, GraphCollections):
 
 
 class _Stack(threading.local):
-    """Default graphs or sessions of this thread."""
+    """A stack of default graphs or sessions, one for each thread."""
 
     def __init__(self):
         self.items = []
@@ -580,7 +593,7 @@ class _Stack(threading.local):
 
 
 class _Graphs(_Stack):
-    shared = None  # the graph that is there before any was made; of all threads
+    shared = None  # the graph for all threads that made none
 
     def get(self):
         if self.items:
@@ -609,7 +622,7 @@ def reset_default_graph():
 
 @contextlib.contextmanager
 def name_scope(name, default_name=None, values=None):
-    """tf.name_scope: yields the scope with its slash."""
+    """Opens a name scope and yields its name with a slash: tf.name_scope."""
     used = default_name if name is None else name
     if used is not None and not isinstance(used, str):
         raise TypeError("`default_name` type (%s) is not a string type. You likely meant to pass this into the `values`"
@@ -620,12 +633,16 @@ def name_scope(name, default_name=None, values=None):
 
 
 def graph_of(values):
-    """The graph that these are of, or the default one; a function's body captures what it uses."""
+    """Returns the graph of the values, or the default one. A function's body captures the values instead."""
+    found = None
     for v in values if get_default_graph().outer is None else ():
         graph = getattr(v, "graph", None)
-        if isinstance(graph, Graph):
-            return graph
-    return get_default_graph()
+        if not isinstance(graph, Graph):
+            continue
+        if found is not None and graph is not found[0]:
+            raise ValueError("%s must be from the same graph as %s." % (v, found[1]))
+        found = found or (graph, v)
+    return found[0] if found else get_default_graph()
 
 
 def device(device_name_or_function):
@@ -676,7 +693,7 @@ def init_scope():
 
 
 def _program_gradient(graph, node, kind, rows):
-    """Called by the library where it has no gradient."""
+    """Returns the gradients that the program registered. The library calls it for ops without a gradient of its own."""
     from weft._core.framework.gradient_registry import registry
     return registry.differentiate(graph(), node, kind, rows)
 

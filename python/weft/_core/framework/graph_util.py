@@ -7,7 +7,7 @@ def _name(text):
 
 
 def extract_sub_graph(graph_def, dest_nodes):
-    """The nodes that the named ones need, in their order."""
+    """Returns the GraphDef of the named nodes and all nodes that they need, in their original order."""
     if isinstance(dest_nodes, str):
         raise TypeError("dest_nodes must be an iterable of strings.")
     by_name = {n.name: n for n in graph_def.node}
@@ -37,7 +37,7 @@ def _constant(name, value, dtype):
 
 
 def _handle_types(part, types):
-    """The nodes that pass on the handle of a frozen variable, with the variable's type."""
+    """Returns the nodes that pass on the handle of a frozen variable, with the type of the variable."""
     types, more = dict(types), True
     while more:
         passed = [n for n in part.node if n.op in ("Switch", "Enter", "Identity") and n.name not in types and
@@ -48,7 +48,7 @@ def _handle_types(part, types):
 
 
 def _read_constant(node, kind):
-    """A node that took the handle takes the constant; gives the constants that it needs besides."""
+    """Makes a node that read a handle read the constant instead, and returns the additional constants that it needs."""
     reads = {"ReadVariableOp": "Identity", "ResourceGather": "GatherV2", "ResourceGatherNd": "GatherNd"}
     attrs = {k: node.attr[k].SerializeToString() for k in ("Tindices", "batch_dims") if k in node.attr}
     if node.op not in reads:
@@ -75,7 +75,7 @@ def _read_constant(node, kind):
 
 def convert_variables_to_constants(sess, input_graph_def, output_node_names, variable_names_whitelist=None,
                                    variable_names_blacklist=None):
-    """What the outputs need, with constants of the variables' values in place of the variables."""
+    """Returns the part of the graph that the outputs need, with variables replaced by constants of their values."""
     from weft._core.platform import logging
     part = extract_sub_graph(input_graph_def, output_node_names)
     kinds = {}
@@ -100,31 +100,48 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
 
 
 def remove_training_nodes(input_graph, protected_nodes=None):
-    """Without Identity and CheckNumerics, whose readers read what they read."""
+    """Returns the graph without CheckNumerics nodes, and without Identity nodes that no other node waits for; the readers of a removed
+    node read its input instead.
+    """
     keep = set(protected_nodes or ())
-    through = {n.name: n.input[0] for n in input_graph.node
-               if n.op in ("Identity", "CheckNumerics") and n.name not in keep and len(n.input) == 1}
-
-    def source(text):
-        while _name(text) in through and not text.startswith("^"):
-            text = through[_name(text)]
-        return text
-    made = protos.GraphDef(versions=input_graph.versions, library=input_graph.library)
-    for node in input_graph.node:
-        if node.name in through and not any(i == "^" + node.name for n in input_graph.node for i in n.input):
-            continue
-        new = made.node.add()
-        new.CopyFrom(node)
-        del new.input[:]
-        new.input.extend([source(i) for i in node.input])
+    checks = {n.name: n.input[0] for n in input_graph.node if n.op == "CheckNumerics" and n.name not in keep}
+    nodes = _without(input_graph.node, checks)
+    waited = {i[1:] for n in nodes for i in n.input if i.startswith("^")}
+    plain = {n.name: n.input[0] for n in nodes if n.op == "Identity" and n.name not in keep | waited and
+             not any(i.startswith("^") for i in n.input)}
+    made = protos.GraphDef(node=_without(nodes, plain))
+    if input_graph.library.function:
+        made.library.CopyFrom(input_graph.library)
     return made
 
 
-_ON_CPU = {"Const": ("dtype",), "DynamicStitch": ("T",), "Cast": ("SrcT",)}  # the attributes that decide, by op
+def _without(nodes, removed):
+    """Returns the nodes without those in `removed`, {name: input}.  Readers of a removed node get its input; control inputs from it are
+    dropped.
+    """
+    def source(text):
+        while _name(text) in removed:
+            text = removed[_name(text)]
+        return text
+    made = []
+    for node in nodes:
+        if node.name in removed:
+            continue
+        new = protos.NodeDef()
+        new.CopyFrom(node)
+        del new.input[:]
+        new.input.extend([source(i) for i in node.input if not (i.startswith("^") and i[1:] in removed)])
+        made.append(new)
+    return made
+
+
+_ON_CPU = {"Const": ("dtype",), "DynamicStitch": ("T",), "Cast": ("SrcT",)}  # op -> the attributes that decide
 
 
 def must_run_on_cpu(node, pin_variables_on_cpu=False):
-    """Does a node need a CPU: integers and text of shapes, and variables if they are to be pinned?"""
+    """Returns whether a node must run on a CPU: nodes with integers or text of shapes, and variables if they are
+    pinned.
+    """
     found = node if isinstance(node, protos.NodeDef) else node.node_def
     if pin_variables_on_cpu and found.op in ("Variable", "VariableV2"):
         return True
@@ -133,5 +150,5 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
 
 
 def tensor_shape_from_node_def_name(graph, input_name):
-    """The static shape of a tensor by its name, or of the first output of a node."""
+    """Returns the static shape of a tensor, or of the first output of a node, by name."""
     return graph.get_tensor_by_name(input_name if ":" in input_name else input_name + ":0").get_shape()

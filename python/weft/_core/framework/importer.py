@@ -5,7 +5,7 @@ from weft._core.framework.graph import Tensor, get_default_graph
 
 
 def _key(name):
-    """a -> a:0, a:1 -> a:1, ^a -> ^a"""
+    """Converts a name to the key of an output: a -> a:0, a:1 -> a:1, ^a -> ^a."""
     name = name if isinstance(name, str) else name.decode()
     return name if name.startswith("^") or ":" in name else name + ":0"
 
@@ -15,7 +15,9 @@ def _node(key):
 
 
 def _with_stand_ins(graph_def, input_map):
-    """The definition, with a placeholder for each mapped node that it only names."""
+    """Returns a copy of the definition with a placeholder for each node in input_map that it references but does not
+    define.
+    """
     have, made = {n.name for n in graph_def.node}, protos.GraphDef.FromString(graph_def.SerializeToString())
     for key, tensor in input_map.items():
         if _node(key) in have or key.startswith("^"):
@@ -27,7 +29,10 @@ def _with_stand_ins(graph_def, input_map):
 
 
 def with_free_names(graph, graph_def, prefix=None):
-    """The definition, and the new names of nodes: one whose name the graph has already under the prefix gets a suffix, as in TensorFlow."""
+    """Returns the definition and the new names of its nodes.
+
+    A name that the graph already has under the prefix gets a suffix.
+    """
     start = prefix + "/" if prefix else ""
     there = {name[len(start):] for name in (graph._c.node(i)[0] for i in range(graph._c.size())) if name.startswith(start)}
     have, renamed = {n.name for n in graph_def.node} | there, {}
@@ -53,7 +58,7 @@ def with_free_names(graph, graph_def, prefix=None):
 
 
 class ImportedNames:
-    """The names that nodes of a definition have in the graph."""
+    """Maps the names of nodes in a definition to their names in the graph."""
 
     def __init__(self, prefix, renamed):
         self.start, self.renamed = prefix + "/" if prefix else "", renamed
@@ -64,7 +69,10 @@ class ImportedNames:
 
 
 def rewire(graph, first, names, input_map, have):
-    """Gives the nodes from `first` on the mapped inputs. ValueError for a key that is neither a node of `have` nor an input."""
+    """Replaces the inputs in input_map for nodes from `first` on.
+
+    Raises ValueError for a key that is no node of `have` and no input.
+    """
     used = _rewired(graph, first, names, input_map)
     unused = [k for k in input_map if k not in used and _node(k) not in have]
     if unused:
@@ -72,7 +80,7 @@ def rewire(graph, first, names, input_map, have):
 
 
 def _rewired(graph, first, names, input_map):
-    """Gives the nodes from `first` on the mapped inputs; which keys were used."""
+    """Replaces the inputs in input_map for nodes from `first` on, and returns the keys that were used."""
     at = {}
     for key, tensor in input_map.items():
         at[graph.as_graph_element(names.full(key))._out] = key, tensor
@@ -109,17 +117,20 @@ def _returned(graph, names, element):
 
 
 def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
-    """Nodes of a GraphDef, under name (default "import")."""
+    """Adds the nodes of a GraphDef to the default graph, under name (default "import")."""
     from weft._core.framework.build import convert_to_tensor
     graph = get_default_graph()
     graph._check_not_finalized()
     if not isinstance(graph_def, protos.GraphDef):
         raise TypeError("Argument `graph_def` must be a GraphDef proto. Received: %s." % type(graph_def).__name__)
+    if input_map is not None and not (isinstance(input_map, dict) and all(isinstance(k, (str, bytes)) for k in input_map)):
+        raise TypeError("Argument `input_map` must be a dictionary. Obtained %s" % type(input_map).__name__)
     mapped = {_key(k): v if isinstance(v, Tensor) else convert_to_tensor(v) for k, v in (input_map or {}).items()}
     have = {n.name for n in graph_def.node}
     for element in return_elements or ():
         _check_returned(have, element)
-    whole = name is not None and (name == "" or name.endswith("/"))  # the scope itself, and no new one
+    # The name is an existing scope, so no new one is opened.
+    whole = name is not None and (name == "" or name.endswith("/"))
     prefix = name[:-1] or None if whole else graph.unique_name("import" if name is None else name)
     first = graph._c.size()
     made, renamed = with_free_names(graph, _with_stand_ins(graph_def, mapped) if mapped else graph_def, prefix)

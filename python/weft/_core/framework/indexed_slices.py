@@ -1,4 +1,4 @@
-"""tf.IndexedSlices."""
+"""tf.IndexedSlices: rows of a larger tensor."""
 import collections
 
 from weft._core.framework import tensor_shape
@@ -7,7 +7,7 @@ IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "in
 
 
 class IndexedSlices:
-    """Rows of a larger tensor: what the gradient of a gather is."""
+    """Rows of a larger tensor, such as the gradient of a gather."""
 
     def __init__(self, values, indices, dense_shape=None):
         self.values, self.indices, self.dense_shape = values, indices, dense_shape
@@ -42,7 +42,7 @@ class IndexedSlices:
         return self.shape
 
     def consumers(self):
-        """The operations that take the values."""
+        """Returns the operations that read the values."""
         return self.values.consumers()
 
     def _parts(self):
@@ -52,10 +52,13 @@ class IndexedSlices:
         return IndexedSlices(*parts)
 
     def _part_shapes(self, shape):
-        """The shapes of the parts, where the values have this shape."""
+        """Returns the shapes of the parts if the values have this shape."""
         of = tensor_shape.TensorShape
         whole = [of([shape.ndims])] if self.dense_shape is not None else []
         return [shape, of([None]) if shape.ndims is None else of(shape.as_list()[:1])] + whole
+
+    def __neg__(self):
+        return IndexedSlices(-self.values, self.indices, self.dense_shape)
 
     def __str__(self):
         return "IndexedSlices(indices=%s, values=%s)" % (self.indices, self.values)

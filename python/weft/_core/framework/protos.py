@@ -1,6 +1,6 @@
-"""TensorFlow's messages that programs touch: names and field numbers; proto.py gives them their behavior.
+"""TensorFlow's messages that programs use: their names and field numbers. proto.py implements their behavior.
 
-Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.py holds it against them.
+Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.py compares this file with them.
 """
 from weft._core.framework import proto_descriptor
 from weft._core.framework.proto import add_field, enumeration, message
@@ -110,7 +110,8 @@ TensorProto = message("TensorProto", "1 enum dtype", (2, TensorShapeProto, "tens
     "9 repeated float scomplex_val", "10 repeated int int64_val", "11 repeated bool bool_val",
     "12 repeated double dcomplex_val", "16 repeated int uint32_val", "17 repeated int uint64_val",
     "18 bytes float8_val")
-NameAttrList = message("NameAttrList", "1 string name")  # and attr, below: it refers to AttrValue, which refers to it
+# The field attr is added below, because AttrValue and NameAttrList refer to each other.
+NameAttrList = message("NameAttrList", "1 string name")
 AttrValue_ListValue = message("ListValue", "2 repeated bytes s", "3 repeated int i", "4 repeated float f",
     "5 repeated bool b", "6 repeated enum type", (7, TensorShapeProto, "shape", "repeated"),
     (8, TensorProto, "tensor", "repeated"), (9, NameAttrList, "func", "repeated"))
@@ -176,7 +177,25 @@ CollectionDef_NodeList = message("NodeList", "1 repeated string value")
 CollectionDef_BytesList = message("BytesList", "1 repeated bytes value")
 CollectionDef_Int64List = message("Int64List", "1 repeated int value")
 CollectionDef_FloatList = message("FloatList", "1 repeated float value")
-Any = message("Any", "1 string type_url", "2 bytes value")
+
+
+def _pack(self, msg, type_url_prefix="type.googleapis.com/", deterministic=None):
+    """Packs another message into this one."""
+    self.type_url = "%s/%s" % (type_url_prefix.rstrip("/"), msg.DESCRIPTOR.full_name)
+    self.value = msg.SerializeToString()
+
+
+def _unpack(self, msg):
+    """Unpacks this into a message; returns False if this holds a message of another class."""
+    if not self.Is(msg.DESCRIPTOR):
+        return False
+    msg.ParseFromString(self.value)
+    return True
+
+
+Any = message("Any", "1 string type_url", "2 bytes value", Pack=_pack, Unpack=_unpack,
+    TypeName=lambda self: self.type_url.rpartition("/")[2],
+    Is=lambda self, descriptor: "/" in self.type_url and self.TypeName() == descriptor.full_name)
 CollectionDef_AnyList = message("AnyList", (1, Any, "value", "repeated"))
 CollectionDef = message("CollectionDef", (1, CollectionDef_NodeList, "node_list"),
     (2, CollectionDef_BytesList, "bytes_list"), (3, CollectionDef_Int64List, "int64_list"),
@@ -276,7 +295,7 @@ proto_descriptor.name_all(dict(globals()), ("Any", "BoolValue"))
 
 
 def __getattr__(name):
-    """The messages of protos_rare.py, which is read when a program asks for one."""
+    """Returns a message of protos_rare.py, which is loaded when a program first asks for one."""
     if name.startswith("_"):
         raise AttributeError(name)
     from weft._core.framework import protos_rare

@@ -1,18 +1,25 @@
-"""Python values as the elements of a tensor: which types they may become, and what a list of numbers is by default.
+"""Converts Python values to the elements of a tensor: which types are allowed, and the default type of numbers.
 
-The rules are TensorFlow's.  An array of numpy is converted as numpy converts it.  In a list every element is checked: an
-integer or a bool may become any number, a float no integer, and only a bool may become a bool.
+The rules are TensorFlow's. A numpy array is converted by numpy's rules. In a list every element is checked: an integer
+or a bool may become any number type, a float may not become an integer, and only a bool may become a bool.
+
+The rules are TensorFlow's.  An array of numpy is converted as numpy converts it.  In a list every element is checked:
+an integer or a bool may become any number, a float no integer, and only a bool may become a bool.
 """
 import numbers
 
 import numpy as np
 
+from weft import _weft
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.dtypes import DType, as_dtype
 
 
 def _default_numpy(value, array):
-    """Numbers become float32 and int32, also numpy's in a list, as in TensorFlow; an array of numpy keeps its type."""
+    """Converts numbers to float32 and int32, including numpy numbers in a list, as TensorFlow does.
+
+    Numpy arrays keep their type.
+    """
     if isinstance(value, (np.ndarray, np.generic)):
         return array
     if array.dtype == np.float64:
@@ -24,17 +31,15 @@ def _default_numpy(value, array):
 
 
 def _strings(array, value):
-    """The elements of an array of text as bytes.
+    """Returns the elements of an array of text as bytes, or as str, which the extension encodes.
 
-    A list is looked at element by element: numpy's own string types drop trailing zero bytes and turn numbers into text.
+    The elements of a list are converted one by one, because numpy's own string types drop trailing zero bytes and turn
+    numbers into text.
     """
     if array.dtype.kind in "SU" and not isinstance(value, (np.ndarray, np.generic)):
         array = np.array(value, dtype=object)
-    out = [s.encode() if isinstance(s, str) else s for s in array.ravel().tolist()]
-    if not set(map(type, out)) <= {bytes}:  # rarely: looking at each element takes longer than making it
-        for s in out:
-            if not isinstance(s, bytes):
-                raise TypeError("Expected binary or unicode string, got %r" % (s,))
+    out = array.ravel().tolist()
+    _weft.check_strings(out)
     return out
 
 
@@ -42,7 +47,7 @@ _NESTS = (list, tuple, tensor_shape.Dimension, tensor_shape.TensorShape, range)
 
 
 def _plain(value):
-    """Dimensions and shapes as numbers, ranges as lists, all the way down."""
+    """Converts dimensions and shapes to numbers and ranges to lists, at all levels of a nest."""
     if isinstance(value, tensor_shape.TensorShape):
         if not value.is_fully_defined():
             raise ValueError("Cannot convert a partially known TensorShape to a Tensor: %s" % value)
@@ -61,9 +66,11 @@ def _plain(value):
 
 
 def triple(value, dtype=None, shape=None, check=False):
-    """A value as the extension takes it: (dtype number, shape, buffer or list of bytes), and its DType.
+    """Returns a value in the form that the extension takes, (dtype number, shape, buffer or list of bytes and str), and
+    its DType.
 
-    check: refuse an integer that int32 does not hold; otherwise it wraps around, as TensorFlow's constants do.
+    If check is true, an integer that does not fit int32 is an error; otherwise it wraps around, as in TensorFlow's
+    constants.
     """
     if value is None:
         raise ValueError("None values not supported.")
@@ -96,7 +103,7 @@ def triple(value, dtype=None, shape=None, check=False):
 
 
 def check_range(array, dtype):
-    """OverflowError if an integer of the array does not fit the integer type: numpy would wrap it."""
+    """Raises OverflowError if an integer of the array does not fit the type; numpy would wrap it around."""
     want = np.dtype(dtype.as_numpy_dtype)
     if array.dtype.kind not in "iu" or want.kind not in "iu" or array.size == 0 or np.can_cast(array.dtype, want):
         return
@@ -107,7 +114,7 @@ def check_range(array, dtype):
 
 
 def _check_64_bits(array):
-    """OverflowError if a Python integer fits no type of a tensor: numpy keeps it as an object."""
+    """Raises OverflowError if a Python integer fits no type of a tensor; numpy keeps such an integer as an object."""
     wide = next((v for v in array.ravel().tolist() if isinstance(v, int) and not -2**63 <= v < 2**64), None)
     if wide is not None:
         raise OverflowError("%d is out of range for every integer type of a tensor" % wide)
@@ -148,7 +155,7 @@ def _cast(value, array, dtype, check):
 
 
 def _checked(value, array, dtype, kind):
-    """Refuses the first element that may not become the type, and returns the others as an array that astype converts."""
+    """Raises TypeError for the first element that cannot become the type; returns the others as an array for astype."""
     types, kinds = _TAKES[kind]
     for v in _leaves(value):
         fits = v.dtype.kind in kinds if isinstance(v, np.ndarray) else isinstance(v, types)
@@ -160,7 +167,7 @@ def _checked(value, array, dtype, kind):
 
 
 def _integers(array, dtype):
-    """An array of Python integers as one of 64 bits, which wraps around; OverflowError beyond 64 bits."""
+    """Returns an array of Python integers with 64 bits, which wrap around; raises OverflowError for larger ones."""
     limit = 2**64 if dtype == dtypes.uint64 else 2**63
     wide = next((v for v in array.ravel().tolist() if not -2**63 <= v < limit), None)
     if wide is not None:
@@ -173,7 +180,7 @@ def _filled(array, shape):
     count = int(np.prod(shape, dtype=np.int64))
     if array.size == count:
         return array.reshape(shape)
-    if count == 0 or array.size == 0:  # as TensorFlow: nothing, or zeros
+    if count == 0 or array.size == 0:  # As in TensorFlow, an empty array stays empty or becomes zeros.
         return np.zeros(shape, dtype=array.dtype)
     if array.size > count:
         raise ValueError("Too many elements provided. Needed at most %d, but received %d" % (count, array.size))

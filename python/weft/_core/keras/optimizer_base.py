@@ -1,4 +1,4 @@
-"""The base of tf.keras.optimizers: hyperparameters as variables, slots, the count of steps, gradients that are clipped.
+"""The base of tf.keras.optimizers: hyperparameters as variables, slots, the count of steps, and gradient clipping.
 
 Subclasses say which slots a variable has and which op updates it.  The ops are the library's, for resource variables.
 """
@@ -13,7 +13,7 @@ _KEYWORDS = {"clipnorm", "clipvalue", "lr", "decay", "global_clipnorm"}
 
 
 class Optimizer(Trackable):
-    """An optimizer of Keras; _prepare_local, _create_slots and _resource_apply_* make a subclass."""
+    """The base of Keras optimizers. A subclass defines _prepare_local, _create_slots and _resource_apply_*."""
 
     def __init__(self, name, gradient_aggregator=None, gradient_transformers=None, **kwargs):
         self.__dict__.update(_hyper={}, _slots={}, _weights=[], _iterations=None, _hypers_created=False, _slot_names=[])
@@ -59,7 +59,7 @@ class Optimizer(Trackable):
         self.__dict__["_hypers_created"] = True
 
     def _variable(self, name, value, dtype):
-        """A scalar or an array as a variable that Keras initializes."""
+        """Returns a variable for a scalar or an array that Keras initializes."""
         with tf.init_scope() if hasattr(tf, "init_scope") else tf.control_dependencies(None):
             made = ResourceVariable(value, trainable=False, name=name, dtype=dtype)
         K.track_variable(made)
@@ -96,7 +96,9 @@ class Optimizer(Trackable):
         return given
 
     def _config(self, *names, **given):
-        """The configuration of a subclass: its hyperparameters in order, with the decay after the learning rate."""
+        """Returns the configuration of a subclass: its hyperparameters in order, with the decay after the learning
+        rate.
+        """
         made = {**Optimizer.get_config(self), "learning_rate": self._serialize_hyperparameter("learning_rate"),
                 "decay": self._initial_decay}
         for name in names:
@@ -135,7 +137,8 @@ class Optimizer(Trackable):
     weights = property(lambda self: self._weights)
 
     def _trackable_children(self):
-        """The count of steps, the hyperparameters and other variables, by their names; slots belong to variables."""
+        """Returns the count of steps, the hyperparameters and other variables by name; slots belong to their variables.
+        """
         found = {} if self._iterations is None else {"iter": self._iterations}
         found.update((k, v) for k, v in sorted(self._hyper.items()) if isinstance(v, tf.Variable))
         found.update(self.__dict__.get("_extra_weights", {}))
@@ -156,7 +159,7 @@ class Optimizer(Trackable):
         return made
 
     def add_slot(self, var, slot_name, initializer="zeros", shape=None):
-        """The slot of a variable; made once."""
+        """Returns the slot of a variable, which is made only once."""
         if slot_name not in self._slot_names:
             self._slot_names.append(slot_name)
         slots = self._slots.setdefault(id(var), {})
@@ -172,7 +175,7 @@ class Optimizer(Trackable):
         return slots[slot_name]
 
     def get_slot(self, var, slot_name):
-        """The slot of a variable; None if it has no such slot."""
+        """Returns the slot of a variable, or None if it has no such slot."""
         return self._slots.get(id(var), {}).get(slot_name)
 
     def get_slot_names(self):
@@ -206,7 +209,7 @@ class Optimizer(Trackable):
         return grads
 
     def get_gradients(self, loss, params):
-        """The clipped gradients of a loss by variables."""
+        """Returns the clipped gradients of a loss with respect to variables."""
         with tf.name_scope(self._name + "/gradients"):
             grads = tf.gradients(loss, params)
             for grad, param in zip(grads, params):
@@ -216,7 +219,7 @@ class Optimizer(Trackable):
         return self._clipped(grads)
 
     def get_updates(self, loss, params):
-        """The ops that do one step."""
+        """Returns the ops that do one step."""
         return [self.apply_gradients(zip(self.get_gradients(loss, params), params))]
 
     def _compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
@@ -230,14 +233,16 @@ class Optimizer(Trackable):
         return list(zip(self._clipped(grads), var_list))
 
     def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
-        """The op that does one step."""
+        """Returns the op that does one step."""
         return self.apply_gradients(self._compute_gradients(loss, var_list, grad_loss, tape), name=name)
 
     def apply_gradients(self, grads_and_vars, name=None, experimental_aggregate_gradients=True):
-        """The op that updates variables by gradients and counts the step."""
+        """Returns the op that applies gradients to variables and counts the step."""
         pairs = list(grads_and_vars)
-        if not pairs:
-            raise ValueError("No variables provided.")
+        if not pairs:  # The model has no variables, or only frozen ones.
+            with tf.name_scope(self._name):
+                self._create_all_weights([])
+                return tf.no_op()
         kept = [(g, v) for g, v in pairs if g is not None]
         if not kept:
             raise ValueError("No gradients provided for any variable: %s." % ([v.name for _, v in pairs],))
@@ -267,11 +272,11 @@ class Optimizer(Trackable):
             return made
 
     def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices, **kwargs):
-        """Adds up the rows of the same index first."""
+        """Adds up rows with the same index before it applies them."""
         unique, at = tf.unique(indices)
         return self._resource_apply_sparse(tf.unsorted_segment_sum(grad, at, tf.shape(unique)[0]), handle, unique, **kwargs)
 
-    # ---- what a subclass writes ----
+    # ---- methods that a subclass defines ----
 
     def _create_all_weights(self, var_list):
         """Makes all variables, so that they can be restored before the first step."""
@@ -283,7 +288,7 @@ class Optimizer(Trackable):
         pass
 
     def _prepare(self, var_list):
-        """{type of variables: {name: the tensors that their updates use}}"""
+        """Returns {type of variables: {name: the tensors that their updates use}}."""
         state = {}
         for kind in dict.fromkeys(v.dtype.base_dtype for v in var_list):
             state[kind] = {}
@@ -324,7 +329,7 @@ def _dense(grad):
 
 
 class TFOptimizer(Trackable):
-    """An optimizer of tf.train that compile() was given."""
+    """Wraps an optimizer of tf.train that was given to compile()."""
 
     def __init__(self, optimizer, iterations=None):
         from weft._core.keras.backend_math import variable

@@ -1,7 +1,8 @@
-"""compile, fit, evaluate, predict and related methods of tf.keras.Model.
+"""The methods compile, fit, evaluate, predict and so on of tf.keras.Model.
 
-compile() makes the loss and the metrics; the ops of a training step are made when the first step runs.  training_data.py
-brings arrays into the order of the model's inputs, and training_loop.py runs batches and calls callbacks.
+compile() makes the loss and the metrics; the ops of a training step are made when the first step runs.
+training_data.py brings arrays into the order of the model's inputs, and training_loop.py runs batches and calls
+callbacks.
 """
 import numpy as np
 
@@ -11,7 +12,7 @@ from weft._core.keras import backend as K, endpoints, metrics as metrics_module,
 
 
 class _State:
-    """What compile() made for a model."""
+    """The result of compile() for a model."""
 
     def __init__(self):
         self.endpoints, self.loss_metrics, self.total_loss, self.compiled, self.args = [], [], None, False, None
@@ -31,7 +32,7 @@ class Training:
     # ---- inputs ----
 
     def _expect_inputs(self):
-        """Called when the model knows its inputs."""
+        """Resets the training functions when the model learns its inputs."""
         state = self._training_state
         state.train = state.test = state.predict = None
 
@@ -44,7 +45,7 @@ class Training:
         return [n for n, t in zip(self.input_names, self.inputs) if not isinstance(t, tf.Tensor) or t.op.type == "Placeholder"]
 
     def _set_inputs(self, x):
-        """Calls a model that has no inputs yet on placeholders that are like the data."""
+        """Calls a model that has no inputs yet on placeholders with the shapes of the data."""
         arrays = [x[k] for k in sorted(x)] if isinstance(x, dict) else list(x) if isinstance(x, (list, tuple)) else [x]
         names = sorted(x) if isinstance(x, dict) else ["input_%d" % (i + 1) for i in range(len(arrays))]
         made = [_placeholder_like(a, n) for a, n in zip(arrays, names)]
@@ -56,7 +57,7 @@ class Training:
         self._expect_inputs()
 
     def _ready(self, x):
-        """Gives a model its inputs from data, and compiles what had to wait for them."""
+        """Gives a model its inputs from data, and finishes a compilation that waited for them."""
         if self.inputs is None:
             self._set_inputs(x)
         state = self._training_state
@@ -68,10 +69,13 @@ class Training:
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
                 target_tensors=None, distribute=None, **kwargs):
-        """Says how the model is trained: optimizer, losses, metrics."""
-        for key in ("run_eagerly", "experimental_run_tf_function", "steps_per_execution", "jit_compile", "pss_evaluation_shards"):
-            if kwargs.pop(key, None) not in (None, False, 1, "auto") and key != "experimental_run_tf_function":
-                raise ValueError("tf.keras.Model.compile(%s=...) needs eager mode, which Weft has not: leave it out" % key)
+        """Sets how the model is trained: optimizer, losses and metrics."""
+        if kwargs.pop("run_eagerly", None):
+            raise ValueError("tf.keras.Model.compile(run_eagerly=True) needs eager mode, which Weft has not: leave it out")
+        kwargs.pop("experimental_run_tf_function", None)
+        unknown = set(kwargs) - {"cloning", "feed_dict", "fetches", "options", "run_metadata"}
+        if unknown:
+            raise TypeError("Invalid keyword argument(s) in `compile`: %s" % sorted(unknown))
         if distribute is not None:
             raise NotImplementedError("tf.keras.Model.compile(distribute=...) is not in Weft: use tf.keras.estimator.model_to_estimator "
                                       "with a tf.distribute strategy in its RunConfig")
@@ -101,7 +105,7 @@ class Training:
         state.collected = [id(v) for v in self.trainable_weights]
 
     def _read_weights(self, loss_weights, modes):
-        """The weights of losses, and which outputs have weights for each time step."""
+        """Reads the weights of losses, and which outputs have weights for each time step."""
         state, names = self._training_state, self.output_names
         if loss_weights is not None:
             found = endpoints.per_output(loss_weights if isinstance(loss_weights, (dict, list, tuple)) else [loss_weights], names,
@@ -121,7 +125,7 @@ class Training:
             endpoint.make_target(target)
 
     def _name_metrics(self):
-        """Names of metrics are unique; with several outputs the name of the output comes first."""
+        """Makes the names of metrics unique. With several outputs, they begin with the name of the output."""
         state, used = self._training_state, ["loss"]
         several = len(state.endpoints) > 1
         if several:
@@ -139,7 +143,7 @@ class Training:
             endpoint.metrics = renamed
 
     def _make_results(self):
-        """The ops of metrics and of the total loss; again when outputs get weights."""
+        """Makes the ops of metrics and of the total loss, again when outputs get weights."""
         state = self._training_state
         state.results = []
         with K.name_scope("metrics"):
@@ -171,7 +175,8 @@ class Training:
         return tf.add_n(found) if len(found) > 1 else found[0]
 
     def _layer_losses(self):
-        return [tf.reduce_mean(x) if x.shape.ndims not in (0, None) else x for x in self.losses]
+        return [tf.reduce_mean(x) if x.shape.ndims not in (0, None) else x for x in self.losses
+                if not getattr(x, "_apart_from_inputs", False)]
 
     total_loss = property(lambda self: self._training_state.total_loss)
     sample_weights = property(lambda self: [e.sample_weight for e in self._training_state.endpoints])
@@ -198,7 +203,7 @@ class Training:
         return ["loss"] + [m.name for m in self.metrics]
 
     def reset_metrics(self):
-        """Every metric starts anew."""
+        """Resets every metric."""
         for m in self.metrics:
             m.reset_state()
 
@@ -241,7 +246,7 @@ class Training:
         return state.train
 
     def _optimizer_updates(self, params, loss):
-        """The ops with which the optimizer does a step."""
+        """Returns the ops with which the optimizer does a step."""
         return list(self.optimizer.get_updates(params=params, loss=loss))
 
     def _make_test_function(self):
@@ -264,7 +269,7 @@ class Training:
     # ---- data ----
 
     def _standardized(self, x, y=None, sample_weight=None, class_weight=None, check=True):
-        """(inputs, targets, weights) as lists in the order in which they are fed."""
+        """Returns (inputs, targets, weights) as lists in the order in which they are fed."""
         self._ready(x)
         if y is not None or sample_weight is not None or class_weight is not None or self._is_compiled:
             self._weights_wanted(sample_weight, class_weight)
@@ -298,7 +303,7 @@ class Training:
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, max_queue_size=10,
                  workers=1, use_multiprocessing=False):
-        """The loss and the metrics of data."""
+        """Returns the loss and the metrics of data."""
         self._check_compiled()
         if training_loop.is_generator(x):
             return self.evaluate_generator(x, steps, callbacks, max_queue_size, workers, use_multiprocessing, verbose)
@@ -306,7 +311,7 @@ class Training:
 
     def predict(self, x, batch_size=None, verbose=0, steps=None, callbacks=None, max_queue_size=10, workers=1,
                 use_multiprocessing=False):
-        """The outputs for data, as arrays."""
+        """Returns the outputs for data, as arrays."""
         if training_loop.is_generator(x):
             return self.predict_generator(x, steps, callbacks, max_queue_size, workers, use_multiprocessing, verbose)
         return training_loop.predict(self, x, batch_size, verbose, steps, callbacks)
@@ -334,7 +339,7 @@ class Training:
     # ---- one batch ----
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True):
-        """One step of training; returns the loss before it, and the metrics."""
+        """Returns one step of training; returns the loss before it, and the metrics."""
         self._check_compiled()
         x, y, weights = self._standardized(x, y, sample_weight, class_weight)
         found = self._make_train_function()(self._phased(x + y + weights, True))
@@ -343,7 +348,7 @@ class Training:
         return found[0] if len(found) == 1 else found
 
     def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True):
-        """The loss and the metrics of one batch."""
+        """Returns the loss and the metrics of one batch."""
         self._check_compiled()
         x, y, weights = self._standardized(x, y, sample_weight)
         found = self._make_test_function()(self._phased(x + y + weights, False))
@@ -352,7 +357,7 @@ class Training:
         return found[0] if len(found) == 1 else found
 
     def predict_on_batch(self, x):
-        """The outputs for one batch."""
+        """Returns the outputs for one batch."""
         x, _, _ = self._standardized(x, check=False)
         found = self._make_predict_function()(self._phased(x, False))
         return found[0] if len(found) == 1 else found
@@ -363,7 +368,7 @@ class Training:
 
 
 def _measured(entry, endpoint):
-    """The value of a metric of one output after this batch."""
+    """Returns the value of a metric of one output after this batch."""
     mask = getattr(endpoint.output, "_keras_mask", None)
     weight = endpoint.sample_weight if entry.weighted else None
     if mask is not None:

@@ -1,4 +1,4 @@
-"""The variables, losses and updates of a layer: the half of tf.keras.layers.Layer that holds state."""
+"""The variables, losses and updates of a layer: the part of tf.keras.layers.Layer that holds state."""
 import functools
 
 import numpy as np
@@ -29,7 +29,7 @@ def _unique(variables):
 
 
 def _held(value, kind):
-    """The objects of a kind in a value: itself, or in lists, tuples and dicts."""
+    """Yields the objects of a kind in a value: itself, or in lists, tuples and dicts."""
     if isinstance(value, kind):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -41,7 +41,9 @@ def _held(value, kind):
 
 
 def reachable(sources, targets):
-    """The targets (tensors or operations) that depend on one of the source tensors, by values or by control dependencies."""
+    """Returns the targets (tensors or operations) that depend on one of the source tensors, by values or by control
+    dependencies.
+    """
     given = {x._out for x in flatten(sources) if isinstance(x, Tensor)}
     known = {}  # of a node, whether it depends on a source
     return [t for t in targets if _depends(t, given, known)]
@@ -75,7 +77,7 @@ class LayerWeights(AutoTrackable, metaclass=Named):
     """What a layer keeps.  Variables that are assigned to attributes are the layer's, and layers are its children."""
 
     def __new__(cls, *args, **kwargs):
-        """The lists are there before __init__, which a subclass may not call."""
+        """Makes the lists before __init__, which a subclass may not call."""
         self = super().__new__(cls)
         for key in _LISTS:
             self.__dict__[key] = []
@@ -95,7 +97,7 @@ class LayerWeights(AutoTrackable, metaclass=Named):
     # ---- layers within ----
 
     def _nested_layers(self):
-        """The layers that the attributes hold, in the order in which they were assigned."""
+        """Returns the layers that the attributes hold, in the order in which they were assigned."""
         found = {}
         for key, value in list(self.__dict__.items()):
             if key not in _INTERNAL:
@@ -103,7 +105,7 @@ class LayerWeights(AutoTrackable, metaclass=Named):
         return list(found.values())
 
     def _flatten_layers(self, recursive=True, include_self=True):
-        """The layer and the layers within, each once, parents first."""
+        """Yields the layer and the layers within, each once, parents first."""
         seen, front = {id(self)}, self._nested_layers()
         if include_self:
             yield self
@@ -121,7 +123,7 @@ class LayerWeights(AutoTrackable, metaclass=Named):
         return regularizers.get(given)
 
     def _own_weights(self, trainable):
-        """The variables of the layer itself; those in lists and dicts follow those that it made."""
+        """Returns the variables of the layer itself; those in lists and dicts follow those that it made."""
         own = list(self._trainable_weights if trainable else self._non_trainable_weights)
         for key, value in self.__dict__.items():
             if key not in _INTERNAL and isinstance(value, (list, tuple, dict)):
@@ -159,7 +161,9 @@ class LayerWeights(AutoTrackable, metaclass=Named):
 
     def add_weight(self, name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
                    partitioner=None, use_resource=None, synchronization=None, aggregation=None, **kwargs):
-        """A variable of the layer, called name in the current name scope; a resource variable unless use_resource is False."""
+        """Returns a variable of the layer, called name in the current name scope; a resource variable unless
+        use_resource is False.
+        """
         from weft._core.keras import backend, constraints, initializers
         for key in kwargs:
             if key not in ("getter", "collections", "experimental_autocast", "caching_device"):
@@ -195,7 +199,7 @@ class LayerWeights(AutoTrackable, metaclass=Named):
                 kept.append(v)
 
     def _regularize(self, name, variable, regularizer):
-        """The loss is made anew whenever it is asked for."""
+        """Adds a function that makes the regularization loss again whenever it is read."""
         if regularizer is None:
             return
 
@@ -214,7 +218,7 @@ class LayerWeights(AutoTrackable, metaclass=Named):
         return int(sum(v.shape.num_elements() for v in self.weights))
 
     def get_weights(self):
-        """The values of the variables, as numpy arrays."""
+        """Returns the values of the variables, as numpy arrays."""
         from weft._core.keras import backend
         return backend.batch_get_value(self.weights)
 
@@ -256,8 +260,9 @@ class LayerWeights(AutoTrackable, metaclass=Named):
             if callable(x):
                 self._callable_losses.append(functools.partial(_loss, x))
             elif x is not None:
-                x = convert_to_tensor(x)
+                x = _loss(lambda x=x: x)
                 x._unconditional_loss = inputs is None
+                x._apart_from_inputs = getattr(self, "_is_graph_network", False) and not reachable(self.inputs, [x])
                 self._losses.append(x)
 
     def add_update(self, updates, inputs=None):
@@ -272,7 +277,7 @@ class LayerWeights(AutoTrackable, metaclass=Named):
             self._updates.append(x)
 
     def get_losses_for(self, inputs):
-        """The losses that depend on the inputs; those that depend on no inputs for None."""
+        """Returns the losses that depend on the inputs; those that depend on no inputs for None."""
         if inputs is None:
             return [x for x in self.losses if getattr(x, "_unconditional_loss", True)]
         return reachable(inputs, [x for x in self.losses if not getattr(x, "_unconditional_loss", True)])
@@ -295,8 +300,10 @@ class LayerWeights(AutoTrackable, metaclass=Named):
 
 
 def _loss(make):
+    """Returns the tensor of a loss; a number becomes one of the type of Keras."""
+    from weft._core.keras import backend
     x = make()
-    return None if x is None else convert_to_tensor(x)
+    return None if x is None else convert_to_tensor(x, None if hasattr(x, "op") else backend.floatx())
 
 
 def _learnt(trainable, synchronization):

@@ -1,7 +1,8 @@
-"""Batch normalization in the current variable scope: TensorFlow's fused op where it fits, else the ops one by one.
+"""Batch normalization in the current variable scope: with TensorFlow's fused op where it applies, otherwise with
+separate ops.
 
 The fused op takes images and volumes of float, half or bfloat16 whose channels are the second or the last axis.  Its
-moving variance is that of a sample: N/(N-1) times the batch's.  The other way keeps the batch's own variance.
+moving variance is the sample variance, N/(N-1) times that of the batch. The separate ops use the variance of the batch.
 """
 from weft._core.framework import dtypes
 from weft._core.framework.build import constant, constant_value, convert_to_tensor
@@ -48,7 +49,7 @@ class _Norm:
         return [self.dims[i] if i in self.axes else 1 for i in range(self.rank)]
 
     def known(self):
-        """Is it training: True, False, or None where a value decides."""
+        """Returns whether the layer is training: True, False, or None if a tensor decides."""
         if isinstance(self.training, Tensor):
             found = constant_value(self.training)
             return None if found is None else bool(found)
@@ -70,12 +71,16 @@ class _Norm:
             return out, []
         momentum = smart_cond(self.training, lambda: self.momentum, lambda: 1.0) if known is None else \
             convert_to_tensor(self.momentum)
-        return out, [moving_average(mean, now_mean, momentum), moving_average(variance, now_variance, momentum)]
+        if self.debias:
+            mean_update = self.debiased(mean, self.choose(now_mean, mean), self.momentum)
+        else:
+            mean_update = moving_average(mean, now_mean, momentum)
+        return out, [mean_update, moving_average(variance, now_variance, momentum)]
 
-    # ---- one by one ----
+    # ---- separate ops ----
 
     def along(self, v):
-        """A vector of the axis so that it broadcasts against the input."""
+        """Returns a vector of the axis in a shape that broadcasts against the input."""
         if v is None or len(self.axes) > 1 or self.axes[0] == self.rank - 1:
             return v
         return array_ops.reshape(v, [self.dims[i] if i in self.axes else 1 for i in range(self.rank)])
@@ -90,7 +95,8 @@ class _Norm:
             now_mean = self.choose(now_mean, mean)
             now_variance = self.choose(now_variance, variance)
             for old, new in ((mean, now_mean), (variance, now_variance)):
-                updates.append(smart_cond(self.training, lambda old=old, new=new: moving_average(old, new, self.momentum),
+                move = self.debiased if self.debias and old is mean else moving_average
+                updates.append(smart_cond(self.training, lambda move=move, old=old, new=new: move(old, new, self.momentum),
                                           lambda old=old: convert_to_tensor(old)))
         if self.narrow:
             now_mean, now_variance = math_ops.cast(now_mean, x.dtype), math_ops.cast(now_variance, x.dtype)
@@ -100,12 +106,17 @@ class _Norm:
         out.set_shape(self.x.shape)
         return out, updates
 
+    @staticmethod
+    def debiased(variable, value, momentum):
+        from weft._core.python_modules.moving_averages import assign_moving_average
+        return assign_moving_average(variable, value, momentum, zero_debias=True)
+
     def choose(self, now, moving):
         return smart_cond(self.training, lambda: now, lambda: convert_to_tensor(moving))
 
 
 def moving_average(variable, value, momentum):
-    """variable -= (variable - value) * (1 - momentum)"""
+    """Returns the update variable -= (variable - value) * (1 - momentum)."""
     with name_scope(None, "AssignMovingAvg", [variable, value, momentum]) as scope:
         with get_default_graph().colocate_with(variable):
             rate = convert_to_tensor(1.0 - momentum, name="decay")
@@ -122,7 +133,7 @@ def _training(training):
 
 
 def parameters(input_shape, axis, dtype):
-    """The axes as a list, the shape of gamma and beta, and their type, for inputs of a shape and type."""
+    """Returns the axes as a list, and the shape and type of gamma and beta, for inputs of a shape and type."""
     if input_shape.ndims is None:
         raise ValueError("Input has undefined rank. Received: input_shape=%s." % input_shape)
     dims, rank, axes = input_shape.as_list(), input_shape.ndims, []
@@ -140,17 +151,21 @@ def parameters(input_shape, axis, dtype):
 
 
 def statistics(name):
-    """How a strategy keeps the moving statistics: each replica has its own, and their mean is saved."""
+    """Returns how a strategy keeps the moving statistics: each replica has its own, and their mean is saved."""
     if not name.startswith("moving"):
         return {}
     return dict(synchronization=VariableSynchronization.ON_READ, aggregation=VariableAggregation.MEAN)
 
 
-def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis=-1, make=None, fused=None):
-    """In the current variable scope: the normalized tensor and the updates of the moving statistics.  `make` makes a variable
-    of its name, shape, type and initial values."""
+def batch_norm_here(inputs, momentum, epsilon, center, scale, training, trainable, axis=-1, make=None, fused=None, debias=False):
+    """Returns the normalized tensor and the updates of the moving statistics, in the current variable scope.
+
+    `make` makes a variable from its name, shape, type and initial value. With `debias`, the moving mean of the fused op
+    is corrected for its start at zero.
+    """
     training = _training(training)
     norm = _Norm(convert_to_tensor(inputs), axis, momentum, epsilon, training, fused)
+    norm.debias = debias
     make = make or (lambda name, shape, of, start, learnt: get_variable(name, shape, of, start, trainable=learnt, **statistics(name)))
     shape, dtype = norm.param_shape, norm.param_dtype
     gamma = make("gamma", shape, dtype, init_ops.Ones(), trainable) if scale else None

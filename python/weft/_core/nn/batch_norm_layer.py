@@ -8,8 +8,8 @@ from weft._core.ops.variable_scope import get_variable_scope
 
 
 @contextlib.contextmanager
-def _whole(scope):
-    """Variables that the scope's partitioner does not cut: moving statistics are assigned as a whole."""
+def whole_variables(scope=None):
+    """Turns the scope's partitioner off inside, because moving statistics are assigned as a whole."""
     scope = scope or get_variable_scope()
     partitioner = scope.partitioner
     scope.set_partitioner(None)
@@ -32,7 +32,7 @@ class BatchNormalization(KerasBatchNormalization, Layer):
                          renorm_clipping, renorm_momentum, fused, trainable, virtual_batch_size, adjustment, name, **kwargs)
 
     def _statistic(self, name, shape, dtype, initializer):
-        with _whole(self._scope):
+        with whole_variables(self._scope):
             return super()._statistic(name, shape, dtype, initializer)
 
     def call(self, inputs, training=False):

@@ -1,7 +1,7 @@
-"""tf.feature_column: how raw features become the numbers of a layer.
+"""tf.feature_column: descriptions of how raw features become numbers for a layer.
 
-A column is a description; input_layer and linear_model turn features into tensors by it.  Categories are kept as a
-SparseTensor of numbers, row by row; a row's embeddings are summed by row, so that a row without categories is zero.
+input_layer and linear_model convert features to tensors as the columns describe. Categories are a SparseTensor of
+numbers with a row for each example. The embeddings of a row are combined, so that a row without categories is zero.
 """
 import collections
 import functools
@@ -21,7 +21,7 @@ from weft._core.ops.variable_scope import get_variable, variable_scope
 
 
 class _Column:
-    """What the kinds of columns share."""
+    """The base of all columns."""
 
     @property
     def name(self):
@@ -35,22 +35,26 @@ class _Column:
 
 
 class _DenseColumn(_Column):
-    """A column of `width` numbers for each example."""
+    """The base of columns with `width` numbers for each example."""
 
     def dense(self, features, trainable=True, collections_=None):
         raise NotImplementedError
 
 
 class _CategoricalColumn(_Column):
-    """A column of categories: numbers below `_num_buckets`."""
+    """The base of columns of categories, which are numbers below `_num_buckets`."""
 
     def categories(self, features):
-        """SparseTensor of int64 [batch, most categories of an example], and weights or None."""
+        """Returns the categories as a SparseTensor of int64 [batch, most categories of an example], and weights or
+        None.
+        """
         raise NotImplementedError
 
 
 class _Once(dict):
-    """Features of one layer, with what its columns made of them: a feature that two columns use is converted once."""
+    """The features of one layer with the results of its columns, so that a feature that two columns use is converted
+    once.
+    """
 
     def __init__(self, features):
         super().__init__(features)
@@ -58,7 +62,8 @@ class _Once(dict):
 
 
 def _once(method):
-    """A method of a column (or function of a key) that is called with features: once for each layer."""
+    """Decorates a method of a column, or a function of a key, that takes features, so that it runs once for each layer.
+    """
     @functools.wraps(method)
     def call(column, features):
         if not isinstance(features, _Once):
@@ -176,7 +181,7 @@ def bucketized_column(source_column, boundaries):
 # ---- categories ----
 
 def _sparse(found, key):
-    """A dense tensor of categories as a sparse one; "", -1 and, among weights, 0.0 stand for none."""
+    """Returns a dense tensor of categories as a sparse one; "", -1 and, for weights, 0.0 mean no category."""
     if isinstance(found, SparseTensor):
         return found
     with name_scope("to_sparse_input"):
@@ -188,7 +193,7 @@ def _sparse(found, key):
 
 
 class _KeyedCategories(_CategoricalColumn):
-    """Categories that are looked up in one feature."""
+    """The base of columns whose categories come from one feature."""
 
     name = property(lambda self: self.key)
 
@@ -330,7 +335,7 @@ class _CrossedColumn(_CategoricalColumn, collections.namedtuple("_CrossedColumn"
     _num_buckets = property(lambda self: self.hash_bucket_size)
 
     def _leaves(self):
-        """The keys and columns that are crossed, those of crossed columns among them in their place."""
+        """Yields the keys and columns that are crossed, with crossed columns replaced by their own."""
         for key in self.keys:
             if isinstance(key, _CrossedColumn):
                 yield from key._leaves()
@@ -365,7 +370,7 @@ class _CrossedColumn(_CategoricalColumn, collections.namedtuple("_CrossedColumn"
 
 
 def crossed_column(keys, hash_bucket_size, hash_key=None):
-    """All combinations of features, hashed to numbers.
+    """Returns all combinations of features, hashed to numbers.
 
     Args:
       keys: at least two: names of features, categorical columns except for hashed ones, or bucketized columns.
@@ -387,13 +392,13 @@ def crossed_column(keys, hash_bucket_size, hash_key=None):
 
 
 def _looked_up(table, ids, weights, combiner, name=None, max_norm=None, safe=True):
-    """Rows of a table by category; if safe, categories that are none (below 0) count for nothing."""
+    """Returns rows of a table by category. If safe is true, invalid categories (below 0) are ignored."""
     look_up = nn.safe_embedding_lookup_sparse if safe else nn.embedding_lookup_sparse
     return look_up(table, ids, weights, combiner=combiner, name=name, max_norm=max_norm)
 
 
 def check_dense(column):
-    """Refuses a column of sequences where one row of numbers for each example is needed."""
+    """Raises an error for a sequence column where a column with one row per example is needed."""
     if hasattr(column.categorical_column, "steps"):
         raise ValueError("In the column %s: categorical_column must not be a sequence column. Suggested fix A: use a non-sequence "
                          "categorical_column_with_*. Suggested fix B: If you wish to create sequence input, use SequenceFeatures. "
@@ -442,7 +447,7 @@ class _IndicatorColumn(_DenseColumn, collections.namedtuple("_IndicatorColumn", 
         ids, weights = self.categorical_column.categories(features)
         if weights is not None:
             merged = sparse_merge(ids, weights, self.width)
-            cut = sparse_slice(merged, [0] * 2, merged.dense_shape)  # what is outside of the vocabulary is left out
+            cut = sparse_slice(merged, [0] * 2, merged.dense_shape)  # Categories outside of the vocabulary are removed.
             return array_ops.scatter_nd(cut.indices, cut.values, cut.dense_shape)
         wide = sparse_to_dense(ids.indices, ids.dense_shape, ids.values, -1)
         return math_ops.reduce_sum(array_ops.one_hot(wide, self.width, 1.0, 0.0), -2)
@@ -475,9 +480,9 @@ def _collections(weight_collections):
 
 def input_layer(features, feature_columns, weight_collections=None, trainable=True, cols_to_vars=None,
                 cols_to_output_tensors=None):
-    """The columns side by side, in the order of their names."""
+    """Returns the columns concatenated in the order of their names."""
     columns, parts = _checked(feature_columns, _DenseColumn), []
-    features = _Once(features)
+    features = features if isinstance(features, _Once) else _Once(features)
     with variable_scope(None, "input_layer", list(features.values())):
         for column in columns:
             with variable_scope(None, column._var_scope_name):
@@ -494,7 +499,7 @@ def input_layer(features, feature_columns, weight_collections=None, trainable=Tr
 
 def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weight_collections=None, trainable=True,
                  cols_to_vars=None):
-    """The weighted sum of the columns, and a bias."""
+    """Returns the weighted sum of the columns plus a bias."""
     columns, sums = _checked(feature_columns, (_DenseColumn, _CategoricalColumn)), []
     lists = _collections(weight_collections)
     names, model = [_layer_name(c._var_scope_name) for c in columns], _layer_name("linear_model")
@@ -516,7 +521,7 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
 
 
 def _layer_name(name):
-    """The name of a layer that is made now, where its scope is opened: a second one of a name has a suffix."""
+    """Returns the name of a new layer in the current scope; a name that is in use gets a suffix."""
     with variable_scope(None, name) as scope:
         return scope.name.rpartition("/")[2]
 
@@ -530,12 +535,12 @@ def _weighted_sum(column, features, weights, sparse_combiner):
         out = column.dense(features)
         return math_ops.matmul(array_ops.reshape(out, [array_ops.shape(out)[0], column.width]), weights, name="weighted_sum")
     ids, by = (None if x is None else sparse_reshape(x, [array_ops.shape(x)[0], -1]) for x in column.categories(features))
-    combiner = getattr(column, "_combiner", sparse_combiner)  # contrib's columns have their own
+    combiner = getattr(column, "_combiner", sparse_combiner)  # Columns of contrib have their own combiner.
     return _looked_up(weights, ids, by, combiner, "weighted_sum")
 
 
 def make_parse_example_spec(feature_columns):
-    """What tf.parse_example needs to read these columns."""
+    """Returns the features dict that tf.parse_example needs to read these columns."""
     made = {}
     for column in feature_columns:
         if not isinstance(column, _Column):

@@ -15,7 +15,7 @@ class Reduction(metaclass=Named):
 
     @classmethod
     def all(cls):
-        """All kinds of reduction."""
+        """Returns all kinds of reduction."""
         return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS, cls.SUM_BY_NONZERO_WEIGHTS)
 
     @classmethod
@@ -42,7 +42,7 @@ def _loss(kind, labels, predictions, weights, scope, collection, reduction, smoo
     return _made(kind, labels, predictions, weights, scope, collection, reduction, smoothing, delta, epsilon, axis)
 
 
-_LEAST = 5e-324  # stands for 0 where 0 asks the library for its default; as a float32 it is 0
+_LEAST = 5e-324  # This value replaces 0 where 0 asks the library for its default; as a float32 it is 0.
 
 
 def _made(kind, labels, predictions, weights, scope, collection, reduction, smoothing=0.0, delta=0.0, epsilon=0.0, axis=0):
@@ -60,23 +60,37 @@ def _made(kind, labels, predictions, weights, scope, collection, reduction, smoo
             out = _weft.loss(graph._c, kind, labels, predictions, given, _REDUCTIONS[reduction],
                              "" if collection is None else collection, scope, float(smoothing), float(delta) or _LEAST,
                              float(epsilon) or _LEAST, axis)
-    except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
+    except errors.InvalidArgumentError as e:  # TensorFlow raises ValueError here.
         raise ValueError(e.message) from None
-    return graph._tensor(out)
+    return graph._result(out)
 
 
 def _values(kind, predictions, axis):
-    """A tensor of the shape of the losses that are weighed."""
+    """Returns a tensor with the shape of the losses that are weighted."""
     if "softmax" in kind:
         return predictions[..., 0]
     return reduce_sum(predictions, axis, keepdims=True) if kind == "cosine_distance" else predictions
 
 
+def _decided(weights, kind, values, axis):
+    """Returns True if the static shapes say whether the weights fit: each dimension is 1, or known like that of the losses."""
+    if "softmax" in kind:
+        values = values[:-1]
+    elif kind == "cosine_distance":
+        values[axis] = 1
+    if kind.startswith("sparse") and len(weights) > len(values):
+        weights = weights[:-1]
+    if len(weights) != len(values):
+        return True
+    return all(w == 1 or None not in (w, v) for w, v in zip(weights, values))
+
+
 def _fitting(weights, kind, labels, predictions, axis):
-    """The weights. The library checks shapes that it knows; where a rank is not known, each step checks."""
+    """Returns the weights. The library checks known shapes; if a dimension is unknown, each step checks."""
     if kind == "mean_pairwise_squared_error" and None not in (weights.shape.ndims, labels.shape.ndims):
         check_broadcastable(weights, labels)
-    if weights.shape.ndims == 0 or None not in (weights.shape.ndims, predictions.shape.ndims):
+    if weights.shape.ndims == 0 or None not in (weights.shape.ndims, predictions.shape.ndims) and _decided(
+            weights.shape.as_list(), kind, predictions.shape.as_list(), axis):
         return weights
     with name_scope("fitting_weights"):
         values = _values(kind, predictions, axis)
@@ -85,12 +99,12 @@ def _fitting(weights, kind, labels, predictions, axis):
 
 
 def _weights(weights):
-    """The weights as float32, the type in which losses are weighed."""
+    """Returns the weights as float32, the type in which losses are weighted."""
     if is_tensor(weights):
         return cast(convert_to_tensor(weights), dtypes.float32)
     try:
         return convert_to_tensor(weights, dtypes.float32)
-    except (TypeError, ValueError):  # booleans, or numbers of another type
+    except (TypeError, ValueError):  # The weights are booleans, or numbers of another type.
         return cast(convert_to_tensor(weights), dtypes.float32)
 
 
@@ -158,7 +172,7 @@ def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_c
 
 
 def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY):
-    """One number of the losses of a batch, each times its weight."""
+    """Returns the reduction of the losses of a batch, each multiplied by its weight."""
     Reduction.validate(reduction)
     with name_scope(scope, "weighted_loss", [losses, weights]) as inner:
         losses = convert_to_tensor(losses)

@@ -1,4 +1,4 @@
-"""tf.metrics: (value over all batches so far, op that takes one in)."""
+"""tf.metrics: functions that return (the value over all batches so far, an op that adds a batch)."""
 from weft import _weft
 from weft._core.framework import dtypes, errors
 from weft._core.framework.build import convert_to_tensor
@@ -7,7 +7,7 @@ from weft._core.nn.metric_parts import aligned_weights, alike, broadcast_weights
 from weft._core.ops.variables import resource_wanted
 from weft._core.platform import logging
 
-# The op that takes the difference of labels and predictions, and which of the two is its first input.
+# The op that computes the difference of labels and predictions, and which of the two is its first input.
 _DIFFERENCES = {"mean_squared_error": ("SquaredDifference", "labels"), "root_mean_squared_error": ("SquaredDifference", "labels"),
                 "mean_absolute_error": ("Sub", "predictions")}
 
@@ -37,9 +37,9 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
     try:
         with graph._made_by_library():
             value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, thresholds, name)
-    except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
+    except errors.InvalidArgumentError as e:  # TensorFlow raises ValueError here.
         raise ValueError(e.message) from None
-    value, update = graph._tensor(value), graph._tensor(update)
+    value, update = graph._result(value), graph._result(update)
     graph.add_to_collections(collections or [], value)
     graph.add_to_collections(updates or [], update)
     return value, update
@@ -47,7 +47,7 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
 
 def _weights(kind, weights, predictions):
     from weft._core.ops.math_ops import cast
-    if kind == "auc":  # which flattens them
+    if kind == "auc":  # AUC flattens its inputs.
         return broadcast_weights(weights, predictions)
     return cast(aligned_weights(weights, predictions), dtypes.float32)
 
@@ -75,7 +75,7 @@ _SUMMATIONS = ("trapezoidal", "careful_interpolation", "minoring", "majoring")
 
 
 def _counts(labels, predictions, weights, thresholds):
-    """Local variables that count true and false positives and negatives at each threshold, and the update."""
+    """Returns local variables that count true and false positives and negatives at each threshold, and their update."""
     from weft._core.framework.graph import GraphKeys
     from weft._core.ops import array_ops, control_flow, math_ops
     from weft._core.ops.variables import Variable
@@ -97,7 +97,7 @@ def _counts(labels, predictions, weights, thresholds):
 
 def _area(tp, fp, fn, tn, curve, method, name):
     from weft._core.ops import array_ops, math_ops
-    if curve == "PR" and method == "trapezoidal":  # said of the value and of the update, as in TensorFlow
+    if curve == "PR" and method == "trapezoidal":  # Logged for the value and again for the update, as in TensorFlow.
         logging.warning("Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to \"careful_interpolation\" instead.")
     if curve == "ROC" or method != "careful_interpolation":
         recall_ = (tp + 1e-6) / (tp + fn + 1e-6)
@@ -114,7 +114,7 @@ def _area(tp, fp, fn, tn, curve, method, name):
 
 
 def _area_under(curve, labels, predictions, weights, thresholds, collections, updates, name, method):
-    """The area under a curve at the given thresholds."""
+    """Returns the area under a curve at the given thresholds."""
     from weft._core.framework.graph import control_dependencies
     from weft._core.ops.variable_scope import variable_scope
     with variable_scope(name, "auc"):

@@ -1,4 +1,4 @@
-"""tf.nn: layers' arithmetic, losses of logits, embeddings."""
+"""tf.nn: activations, losses of logits, dropout, convolutions and embeddings."""
 import numpy as np
 
 from weft._core.framework import dtypes, library, wrap
@@ -39,13 +39,13 @@ def crelu(features, name=None, axis=-1):
         return relu(array_ops.concat([features, -features], axis, name=scope))  # noqa: F821
 
 
-def swish(features):
+def swish(features, beta=1.0):
     features = convert_to_tensor(features)
-    return features * sigmoid(features)
+    return features * sigmoid(features if isinstance(beta, float) and beta == 1.0 else features * math_ops.cast(beta, features.dtype))
 
 
 def _last_axis(fn_kind, logits, axis, name):
-    """Softmax works on the last axis of a matrix: others are brought there and back."""
+    """Applies softmax along an axis; the op works on the last axis, so other axes are moved there and back."""
     logits = convert_to_tensor(logits)
     rank = logits.shape.ndims
     if axis in (-1, None) or axis == (rank or 0) - 1:
@@ -68,7 +68,7 @@ def log_softmax(logits, axis=None, name=None, dim=None):
 
 
 def _flat_outer(x):
-    """(..., n) as (rows, n)."""
+    """Returns (..., n) reshaped to (rows, n)."""
     if x.shape.ndims == 2:
         return x
     last = x.shape.as_list()[-1] if x.shape.ndims else None
@@ -76,7 +76,8 @@ def _flat_outer(x):
 
 
 def _cross_entropy(labels, logits, dim, scope):
-    """TensorFlow's nodes: both as matrices, the loss, and the loss in the shape of what was given."""
+    """Returns the loss with TensorFlow's nodes: both inputs as matrices, and the loss reshaped to the original shape.
+    """
     rank, known = array_ops.rank(logits), logits.shape
     if dim != -1:
         logits, labels = _axis_last(logits, dim, rank), _axis_last(labels, dim, rank)
@@ -93,20 +94,20 @@ def _cross_entropy(labels, logits, dim, scope):
 
 
 def _axis_last(x, axis, rank):
-    """With that axis behind the others."""
+    """Returns x with the given axis moved to the end."""
     axis = axis + x.shape.ndims if axis < 0 else axis
     return array_ops.transpose(x, array_ops.concat([math_ops.range(axis), math_ops.range(axis + 1, rank), [axis]], 0))
 
 
 def _like_logits(labels, logits):
-    """Labels of any number type, as the type of the logits."""
+    """Returns labels of any numeric type in the type of the logits."""
     if isinstance(labels, Tensor) or hasattr(labels, "_ref"):
         return math_ops.cast(labels, logits.dtype.base_dtype)
     return convert_to_tensor(labels, name="labels", dtype=logits.dtype.base_dtype)
 
 
 def _rows(x):
-    """(..., n) as (rows, n)."""
+    """Returns (..., n) reshaped to (rows, n)."""
     rank = array_ops.rank(x)
     size = array_ops.slice(array_ops.shape(x), [op("Sub", "Sub", x=rank, y=1)], [1])
     made = array_ops.reshape(x, array_ops.concat([[-1], size], 0))
@@ -125,14 +126,17 @@ def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, d
 
 
 def softmax_cross_entropy_with_logits(*args, **kwargs):
-    """(labels=, logits=, dim=-1, name=None, axis=None); positional arguments are those of before 1.0: logits, labels."""
+    """Returns the loss for labels=, logits=, dim=-1, name=None, axis=None.
+
+    Positional arguments are in the order before 1.0: logits, labels.
+    """
     order = ("logits", "labels", "dim", "name")
     given = dict(zip(order, args))
     given.update(kwargs)
     given.pop("_sentinel", None)
     if "labels" not in given or "logits" not in given:
         raise ValueError("Both labels and logits must be provided.")
-    dim = either("axis", given.get("axis"), "dim", given.get("dim", -1))  # in TensorFlow too, axis needs dim=None
+    dim = either("axis", given.get("axis"), "dim", given.get("dim", -1))  # In TensorFlow too, axis needs dim=None.
     with name_scope(given.get("name"), "softmax_cross_entropy_with_logits_sg", [given["logits"]]) as scope:
         logits = convert_to_tensor(given["logits"], name="logits")
         labels = array_ops.stop_gradient(given["labels"], name="labels_stop_gradient")
@@ -167,7 +171,8 @@ def sparse_softmax_cross_entropy_with_logits(*args, **kwargs):
 
 
 def _check_shapes_equal(logits, labels):
-    """Shapes that broadcast are refused too: a column and a row would make a matrix of losses."""
+    """Raises ValueError for different shapes, even if they broadcast: a column and a row would make a matrix of losses.
+    """
     if not labels.shape.is_compatible_with(logits.shape):
         raise ValueError("`logits` and `labels` must have the same shape, received (%s vs %s)." % (logits.shape, labels.shape))
 
@@ -202,7 +207,7 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
 
 
 def in_top_k(predictions, targets, k, name=None):
-    """Whether each target is among the k highest predictions of its row.
+    """Returns whether each target is among the k highest predictions of its row.
 
     Args:
       predictions: a matrix of floating-point numbers.
@@ -234,7 +239,7 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 def _noise_shape(x, given):
-    """The shape that is drawn: None stands for the dimension of x."""
+    """Returns the shape that is drawn; None means the dimension of x."""
     if isinstance(given, Tensor) or x.shape.ndims is None:
         return given
     dims = [getattr(d, "value", d) if d is not None else None for d in given]
@@ -253,7 +258,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
             if not 0 <= rate < 1:
                 raise ValueError("`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate=%s" % rate)
             if rate == 0:
-                random_ops.own_seed(seed)  # as TensorFlow: an op seed is used up although nothing is drawn
+                random_ops.own_seed(seed)  # As in TensorFlow, an op seed is used up although nothing is drawn.
                 return x
             kept = op("Mul", x=x, y=constant(1 / (1 - rate), x.dtype.base_dtype))
         else:
@@ -271,7 +276,7 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     with name_scope(name, "moments", [x, axes]):
         x = x if hasattr(x, "handle") else convert_to_tensor(x, name="x")
         half = x.dtype.base_dtype == dtypes.float16
-        y = math_ops.cast(x, dtypes.float32) if half else x  # sums of half are too coarse
+        y = math_ops.cast(x, dtypes.float32) if half else x  # Sums in half precision are too coarse.
         mean = math_ops.reduce_mean(y, axes, keepdims=True, name="mean")
         variance = math_ops.reduce_mean(math_ops.squared_difference(y, array_ops.stop_gradient(mean)), axes,
                                         keepdims=True, name="variance")
@@ -289,7 +294,8 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 
 
 def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None,
-                                         scale_after_normalization=None, name=None):
+                                         scale_after_normalization=None, name=None, input=None, mean=None, variance=None):
+    t, m, v = either("input", input, "t", t), either("mean", mean, "m", m), either("variance", variance, "v", v)
     return batch_normalization(t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon, name)
 
 
@@ -337,7 +343,7 @@ def _four(value, name, channels_last=True):
 
 
 def padded(padding):
-    """The attributes of a padding: a name, or a list of pairs for all dimensions."""
+    """Returns the attributes of a padding: a name, or a list of pairs for all dimensions."""
     if isinstance(padding, (list, tuple)):
         return {"padding": "EXPLICIT", "explicit_paddings": [int(n) for pair in padding for n in pair]}
     return {"padding": padding}
@@ -375,7 +381,10 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data
 
 
 def _rates(filter, rate, data_format):
-    """Two rates as four dilations.  The two nodes are TensorFlow's: the seeds of what is drawn later count them."""
+    """Returns two rates as four dilations.
+
+    The two extra nodes are TensorFlow's; later seeds depend on the number of nodes.
+    """
     rate = [1, 1] if rate is None else [rate, rate] if isinstance(rate, int) else list(rate)
     array_ops.shape(filter)
     convert_to_tensor(rate, dtypes.int32, name="dilation_rate")
@@ -396,7 +405,7 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
 
 def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None, data_format="NWC", name=None,
            input=None, dilations=None):
-    """A convolution of images that are one row high."""
+    """Returns a one-dimensional convolution, computed as one of images that are one row high."""
     value = either("input", input, "value", value)
     first = bool(data_format) and data_format.startswith("NC")
     at = 2 if first else 1
@@ -409,7 +418,7 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
 
 
 def _with_row_and_batch(value, first):
-    """The size along a row, given alone or with those of batch and channels, as the sizes of an image's four dimensions."""
+    """Returns the size along a row, given alone or with those of batch and channels, as four sizes of an image."""
     value = [value] if is_number(value) else list(value)
     value = value if len(value) == 3 else [1, 1, value[0]] if first else [1, value[0], 1]
     return [value[0], value[1], 1, value[2]] if first else [value[0], 1, value[1], value[2]]
@@ -433,8 +442,8 @@ def avg_pool(value=None, ksize=None, strides=None, padding=None, data_format="NH
               padding=padding, data_format=data_format)
 
 
-def top_k(input, k=1, sorted=True, name=None):
-    return op("TopKV2", name, input=input, k=k, sorted=sorted)
+def top_k(input, k=1, sorted=True, name=None, index_type=dtypes.int32):
+    return op("TopKV2", name, input=input, k=k, sorted=sorted, index_type=index_type)
 
 
 # ---- embeddings ----
@@ -447,7 +456,7 @@ def _pieces(params):
 
 
 def _table(part, name):
-    """A part of a table: a variable that the library gathers from where it is, or a tensor."""
+    """Returns a part of a table: a variable from which the library gathers directly, or a tensor."""
     plain = isinstance(part, Variable) and part.graph.outer is None and getattr(part, "_caching_device", None) is None
     return part._ref() if plain and get_default_graph().outer is None else convert_to_tensor(part, name=name)
 
@@ -462,7 +471,7 @@ def _checked_pieces(params, strategy):
 
 
 def _limit(max_norm, parts, tables):
-    """The largest norm of a row as an operand of the type of the table."""
+    """Returns max_norm, the largest norm of a row, as an operand with the type of the table."""
     return None if max_norm is None else library.operand(max_norm, parts[0] if is_tensor(parts[0]) else tables[0])
 
 
@@ -485,7 +494,7 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
 
 
 def _sparse_ids(ids, weights):
-    """Ids and weights, which may be ragged, as sparse tensors."""
+    """Returns ids and weights as sparse tensors; they may be ragged."""
     ids, weights = (v.to_sparse() if hasattr(v, "nested_row_splits") else v for v in (ids, weights))
     if not isinstance(ids, SparseTensor):
         raise TypeError("sp_ids must be SparseTensor, got %s" % type(ids))
@@ -495,14 +504,15 @@ def _sparse_ids(ids, weights):
 
 
 def _combined(kind, scope, tables, ids, weights, rest, limit, strategy, combiner, fast):
-    """The rows that the library looks up and combines."""
+    """Returns the rows that the library looks up and combines."""
     operands = [*ids, None if weights is None else weights.values, *rest, limit, float(bool(fast)), *tables]
     return library.helper(kind, scope, operands, flag=strategy == "div", method=combiner)
 
 
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None, name=None,
                                  partition_strategy="div", max_norm=None, allow_fast_lookup=False):
-    """embedding_lookup_sparse for ids that may be missing or invalid: such rows get the default id's embedding, or zeros.
+    """Works as embedding_lookup_sparse, but rows with missing or invalid ids get the embedding of the default id, or
+    zeros.
 
     Args:
       embedding_weights: the table, or a list of its partitions.

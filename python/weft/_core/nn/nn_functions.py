@@ -8,7 +8,7 @@ from weft._core.ops.sparse import SparseTensor
 
 
 def dilation2d(input, filter=None, strides=None, rates=None, padding=None, name=None, filters=None, dilations=None):
-    """The greatest sum of each window of an image and a filter.
+    """Returns the largest sum of a filter and each window of an image.
 
     Args:
       input: images, a tensor of four dimensions.
@@ -25,7 +25,7 @@ def dilation2d(input, filter=None, strides=None, rates=None, padding=None, name=
 
 
 def erosion2d(value, kernel, strides, rates, padding, name=None):
-    """The least difference of each window of an image and a filter.
+    """Returns the smallest difference of each window of an image and a filter.
 
     Args:
       value: images, a tensor of four dimensions.
@@ -43,7 +43,7 @@ def erosion2d(value, kernel, strides, rates, padding, name=None):
 # ---- losses ----
 
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
-    """The sum of losses over the number of examples.
+    """Returns the sum of losses divided by the number of examples.
 
     Args:
       per_example_loss: the loss of each example.
@@ -52,7 +52,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     """
     losses = convert_to_tensor(per_example_loss)
     have = losses.dtype.base_dtype
-    if sample_weight is not None:  # weighted as floats, and then of the type they had
+    if sample_weight is not None:  # Losses are weighted as floats, and then converted back.
         as_float = losses if have.is_floating else math_ops.cast(losses, dtypes.float32)
         losses = math_ops.cast(as_float * math_ops.cast(convert_to_tensor(sample_weight), as_float.dtype), have)
     if global_batch_size is None:
@@ -66,7 +66,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
 
 
 def scale_regularization_loss(regularization_loss):
-    """The sum of regularization losses over the number of replicas, which is 1 outside of a strategy.
+    """Returns the sum of regularization losses divided by the number of replicas, which is 1 outside of a strategy.
 
     Args:
       regularization_loss: a tensor.
@@ -77,7 +77,7 @@ def scale_regularization_loss(regularization_loss):
 # ---- CTC ----
 
 def collapse_repeated(labels, seq_length, name=None):
-    """Sequences of labels without those that repeat the one before, and their lengths.
+    """Returns sequences of labels without repetitions of the previous label, and their lengths.
 
     Args:
       labels: a matrix of labels, one sequence in each row.
@@ -101,7 +101,7 @@ def collapse_repeated(labels, seq_length, name=None):
 
 
 def ctc_unique_labels(labels, name=None):
-    """The different labels of each row, padded with zeros, and for each label its number among them.
+    """Returns the distinct labels of each row, padded with zeros, and for each label its index among them.
 
     Args:
       labels: a matrix of labels, one sequence in each row.
@@ -120,7 +120,7 @@ def ctc_unique_labels(labels, name=None):
 
 
 def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None, name=None):
-    """The loss of connectionist temporal classification, with labels as a matrix or a SparseTensor.
+    """Returns the loss of connectionist temporal classification, with labels as a matrix or a SparseTensor.
 
     Args:
       labels: labels, one sequence in each row: a matrix, or a SparseTensor.
@@ -128,7 +128,7 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
       label_length: the length of each row of labels; None for a SparseTensor.
       logit_length: the number of time steps of each sequence.
       logits_time_major: whether the first dimension of logits is time; else it is the batch.
-      unique: what `ctc_unique_labels` gave; the loss is the same without it.
+      unique: the result of `ctc_unique_labels`; the loss is the same without it.
       blank_index: which label is the blank, negative from the end; by default 0 for a matrix.
       name: a name for the operation.
     """
@@ -137,14 +137,15 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
         logits = logits if logits_time_major else array_ops.transpose(logits, [1, 0, 2])
         if not dense and blank_index is None:
             raise ValueError("Argument `blank_index` must be provided when labels is a SparseTensor.")
-        if dense:  # the op refuses a row without labels: such a row gets one, and its loss is computed apart
+        # The op refuses a row without labels: such a row gets one label, and its loss is computed separately.
+        if dense:
             label_length = convert_to_tensor(label_length, name="label_length")
             labels = _sparse_rows(convert_to_tensor(labels, name="labels"), math_ops.maximum(label_length, 1))
         classes = logits.shape.as_list()[2] if logits.shape.ndims == 3 else None
         classes = array_ops.shape(logits)[2] if classes is None else classes
         blank = 0 if blank_index is None else blank_index
         blank = blank + classes if blank < 0 else blank
-        # The op has the blank last: it moves there, and the labels above it take one less.
+        # The op expects the blank as the last class, so it is moved there, and the labels above it are decremented.
         logits = array_ops.concat([logits[:, :, :blank], logits[:, :, blank + 1:], logits[:, :, blank:blank + 1]], 2)
         shifted = math_ops.cast(array_ops.where(labels.values < blank, labels.values, labels.values - 1), dtypes.int32)
         logit_length = math_ops.cast(logit_length, dtypes.int32)
@@ -154,20 +155,20 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
 
 
 def _loss_of_blanks(logits, lengths):
-    """The loss of sequences without labels: blanks, which are the last class, at every time step."""
+    """Returns the loss of sequences without labels, which have the blank, the last class, at every time step."""
     inside = math_ops.cast(array_ops.sequence_mask(lengths, maxlen=array_ops.shape(logits)[0]), logits.dtype)
     return -math_ops.reduce_sum(nn.log_softmax(logits)[:, :, -1] * array_ops.transpose(inside), 0)
 
 
 def _sparse_rows(labels, lengths):
-    """The first elements of each row of a matrix as a SparseTensor."""
+    """Returns the first elements of each row of a matrix as a SparseTensor."""
     inside = array_ops.sequence_mask(lengths, maxlen=array_ops.shape(labels)[1])
     places = array_ops.where(inside)
     return SparseTensor(places, array_ops.gather_nd(labels, places), array_ops.shape(labels, out_type=dtypes.int64))
 
 
 def ctc_beam_search_decoder_v2(inputs, sequence_length, beam_width=100, top_paths=1):
-    """The most probable label sequences by beam search.
+    """Returns the most probable label sequences by beam search.
 
     Args:
       inputs: logits, a tensor of [time, batch, classes].
@@ -181,7 +182,7 @@ def ctc_beam_search_decoder_v2(inputs, sequence_length, beam_width=100, top_path
 # ---- dropout ----
 
 def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
-    """Dropout whose random numbers come from a given function.
+    """Applies dropout with random numbers from a given function.
 
     Args:
       x: a tensor of floats.
@@ -210,7 +211,7 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
 
 
 def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
-    """Dropout whose random numbers follow from a seed alone.
+    """Applies dropout with random numbers that depend only on a seed.
 
     Args:
       x: a tensor of floats.
@@ -221,7 +222,7 @@ def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
       name: a name for the operation.
     """
     if rng_alg not in (None, "auto_select", "philox", 1, 3):
-        raise NotImplementedError("tf.nn.experimental.stateless_dropout(rng_alg=%r): Weft has 'philox' alone" % (rng_alg,))
+        raise NotImplementedError("tf.nn.experimental.stateless_dropout(rng_alg=%r): Weft supports only 'philox'" % (rng_alg,))
 
     def sampler(shape, dtype):
         return stateless.stateless_uniform(shape, seed, dtype=dtype)

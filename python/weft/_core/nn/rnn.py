@@ -1,10 +1,10 @@
-"""Networks of recurrent cells: unrolled over a list of inputs, or as a loop.  rnn_cell.py has the cells."""
+"""Recurrent networks: unrolled over a list of inputs, or as a loop. rnn_cell.py has the cells."""
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import constant, convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, control_dependencies
 from weft._core.framework.nest import flatten, pack_like
-from weft._core.nn.rnn_cell import (  # noqa: F401 - programs look for cells in the module of this name
+from weft._core.nn.rnn_cell import (  # noqa: F401 - programs import cells from here
     BasicLSTMCell,
     BasicRNNCell,
     DeviceWrapper,
@@ -23,13 +23,14 @@ from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 
 def _cache_weights(scope):
-    """Weights are read once, where the program's device function places the read, and not at each step of time."""
+    """Makes the weights be read once, where the program's device function places the read, and not at each time step.
+    """
     if scope.caching_device is None:
         scope.set_caching_device(lambda op: op.device)
 
 
 def _check_cell(cell):
-    """TypeError unless it can be used as a cell."""
+    """Raises TypeError unless the object can be used as a cell."""
     missing = [n for n in ("output_size", "state_size") if not hasattr(cell, n)]
     if not hasattr(cell, "zero_state") and not hasattr(cell, "get_initial_state"):
         missing.append("zero_state")
@@ -56,7 +57,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
         outputs, lengths = [], _lengths(sequence_length)
         for i, x in enumerate(inputs):
             if i == 1:
-                get_variable_scope().reuse_variables()  # for cells that make variables in this very scope
+                get_variable_scope().reuse_variables()  # This is for cells that make variables directly in this scope.
             out, new = cell(x, state)
             if lengths is not None:
                 alive = i < lengths
@@ -71,7 +72,7 @@ rnn = static_rnn
 
 
 def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_length=None, scope=None):
-    """A network over a list of inputs that begins with the state of a saver and gives it the last one.
+    """Runs a cell over a list of inputs, beginning with a saver's state, and saves the last state in it.
 
     Args:
       cell: an RNNCell.
@@ -82,7 +83,7 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
       scope: the variable scope; "rnn" by default.
 
     Returns:
-      The list of outputs, and the last state; the last output is there once the state is saved.
+      The list of outputs, and the last state; the last output waits until the state is saved.
     """
     several = isinstance(cell.state_size, (list, tuple))
     if several != isinstance(state_name, (list, tuple)):
@@ -107,7 +108,7 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
 
 
 def _masked(alive, new, old):
-    """Rows whose sequence has ended keep the old value."""
+    """Returns the new value, or the old one in rows whose sequence has ended."""
     return array_ops.where(alive, new, old)
 
 
@@ -116,7 +117,7 @@ def _lengths(sequence_length):
 
 
 def _turned(x, lengths, time_axis):
-    """Back to front; with lengths each row as far as it goes."""
+    """Returns x reversed along the time axis; with lengths, each row is reversed up to its length."""
     if lengths is None:
         return array_ops.reverse(x, [time_axis])
     return array_ops.reverse_sequence(x, lengths, seq_axis=time_axis, batch_axis=1 - time_axis)
@@ -124,7 +125,7 @@ def _turned(x, lengths, time_axis):
 
 def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None, initial_state_bw=None,
                               dtype=None, parallel_iterations=None, swap_memory=False, time_major=False, scope=None):
-    """((outputs forwards, outputs backwards), (state, state))"""
+    """Returns ((outputs forwards, outputs backwards), (state forwards, state backwards))."""
     axis, lengths = 0 if time_major else 1, _lengths(sequence_length)
     with variable_scope(scope or "bidirectional_rnn"):
         x = convert_to_tensor(inputs)
@@ -139,7 +140,7 @@ def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, in
 
 def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None,
                              sequence_length=None, scope=None):
-    """(outputs of both side by side, state forwards, state backwards)"""
+    """Returns (outputs of both directions concatenated, state forwards, state backwards)."""
     lengths = _lengths(sequence_length)
 
     def turned(xs):
@@ -151,7 +152,7 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
 
 
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
-    """A loop whose inputs, states and end loop_fn(time, output, state, loop_state) decides: (TensorArray, state, loop_state)."""
+    """Runs a loop that loop_fn(time, output, state, loop_state) controls. Returns (TensorArray, state, loop_state)."""
     with variable_scope(scope or "rnn") as outer:
         _cache_weights(outer)
         time = convert_to_tensor(0)
@@ -184,7 +185,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
 
 
 def _time_first(x):
-    """(batch, time, ...) as (time, batch, ...), and the other way round."""
+    """Returns (batch, time, ...) transposed to (time, batch, ...), or the reverse."""
     rank = x.shape.ndims
     if rank is None:
         return array_ops.transpose(x, array_ops.concat([[1, 0], math_ops.range(2, array_ops.rank(x))], 0))
@@ -192,7 +193,7 @@ def _time_first(x):
 
 
 def _checked_lengths(lengths, batch):
-    """The lengths, once an op has made sure that there is one for each row."""
+    """Returns the lengths with a check that there is one for each row."""
     have, wanted = array_ops.shape(lengths), array_ops.stack([batch])
     check = Assert(math_ops.reduce_all(math_ops.equal(have, wanted)), [
         "Expected shape for Tensor %s is " % lengths.name, wanted, " but saw shape: ", have])
@@ -201,7 +202,7 @@ def _checked_lengths(lengths, batch):
 
 
 def _known(flat, axis):
-    """The size of an axis of the inputs that is known, or None."""
+    """Returns the size of an axis of the inputs if it is known, or None."""
     sizes = [x.shape.as_list()[axis] for x in flat if x.shape.ndims is not None and x.shape.ndims > axis]
     return next((n for n in sizes if n is not None), None)
 
@@ -235,12 +236,15 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
 
 
 def _size(of):
-    """One size of an output as a list."""
+    """Returns one size of an output as a list."""
     return tensor_shape.TensorShape(of).as_list()
 
 
 def _dynamic_loop(cell, inputs, initial_state, lengths, batch, rows, dtype, options):
-    """The outputs of all steps, one tensor for each part, and the last state.  The loop ends after the longest row."""
+    """Returns the outputs of all steps, one tensor for each part, and the last state.
+
+    The loop ends after the longest row.
+    """
     flat, state = flatten(inputs), [convert_to_tensor(s) for s in flatten(initial_state)]
     steps, sizes = _known(flat, 0), [_size(s) for s in flatten(cell.output_size)]
     n = array_ops.shape(flat[0])[0]
@@ -278,7 +282,12 @@ def _dynamic_loop(cell, inputs, initial_state, lengths, batch, rows, dtype, opti
 
 
 def _state_shape(s, batch):
-    return s.shape if s.shape.ndims in (None, 0) else tensor_shape.TensorShape([batch] + s.shape.as_list()[1:])
+    """Returns the shape of a state in all iterations, which must not be more specific than that of the first."""
+    if s.shape.ndims in (None, 0):
+        return s.shape
+    first, *rest = s.shape.as_list()
+    return tensor_shape.TensorShape([first and batch] + rest)
 
 
-rnn, bidirectional_rnn, state_saving_rnn = static_rnn, static_bidirectional_rnn, static_state_saving_rnn  # before 1.0
+# the names before 1.0
+rnn, bidirectional_rnn, state_saving_rnn = static_rnn, static_bidirectional_rnn, static_state_saving_rnn

@@ -1,4 +1,7 @@
-"""Recurrent cells: tf.nn.rnn_cell and tf.contrib.rnn.  A cell is a layer whose call(inputs, state) gives output and state."""
+"""Recurrent cells: tf.nn.rnn_cell and tf.contrib.rnn.
+
+A cell is a layer whose call(inputs, state) returns the output and the new state.
+"""
 import collections
 import hashlib
 import numbers
@@ -18,13 +21,13 @@ from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 
 class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ["c", "h"])):
-    """The state of an LSTM cell: what it keeps and what it gives."""
+    """The state of an LSTM cell: the cell state c and the output h."""
 
     __slots__ = ()
 
     @property
     def dtype(self):
-        """The type that both have."""
+        """The type of both parts."""
         if self.c.dtype != self.h.dtype:
             raise TypeError("Inconsistent dtypes for internal state: %s vs %s" % (self.c.dtype, self.h.dtype))
         return self.c.dtype
@@ -35,14 +38,14 @@ _WEIGHTS_VARIABLE_NAME, _BIAS_VARIABLE_NAME = _KERNEL, _BIAS  # TensorFlow's nam
 
 
 def _row(size):
-    """A size as a vector."""
+    """Returns a size as a vector."""
     if isinstance(size, Tensor):
         return array_ops.expand_dims(size, 0) if size.shape.ndims == 0 else size
     return constant(TensorShape(size).as_list(), dtypes.int32)
 
 
 def _zeros(batch_size, size, dtype):
-    """TensorFlow's nodes: the sizes side by side, the zeros, and the sizes again, of which it knows the shape."""
+    """Returns zeros with TensorFlow's nodes: the concatenated sizes, the zeros, and the known static shape."""
     made = array_ops.zeros(array_ops.concat([_row(batch_size), _row(size)], 0), dtype)
     known = [constant_value(_row(s)) for s in (batch_size, size)]
     made.set_shape([d for k, s in zip(known, (batch_size, size)) for d in ([None] if k is None else list(k))])
@@ -50,7 +53,7 @@ def _zeros(batch_size, size, dtype):
 
 
 def _zero_state_tensors(state_size, batch_size, dtype):
-    """Zeros for each size of a state; programs with cells of their own call it by this name."""
+    """Returns zeros for each size of a state. Programs with cells of their own call it by this name."""
     return map_structure(lambda size: _zeros(batch_size, size, dtype), state_size)
 
 
@@ -60,14 +63,14 @@ def _like_rnncell(cell):
 
 
 def assert_like_rnncell(cell_name, cell):
-    """TypeError for what is not a cell."""
+    """Raises TypeError for an object that is not a cell."""
     if not _like_rnncell(cell):
         raise TypeError("The argument %r (%s) is not an RNNCell: 'output_size' property, 'state_size' property, either 'zero_state' or "
                         "'get_initial_state' method, and a callable are required" % (cell_name, cell))
 
 
 class RNNCell(Layer):
-    """output, state = cell(inputs, state)"""
+    """The base of recurrent cells: output, state = cell(inputs, state)"""
 
     @property
     def state_size(self):
@@ -91,7 +94,7 @@ class RNNCell(Layer):
         return self.zero_state(batch_size, dtype)
 
     def _remember(self, getter, *args, **kwargs):
-        """What call() makes by tf.get_variable is the cell's, too."""
+        """Makes a variable for call() through the getter, and records it as a variable of the cell."""
         made = getter(*args, **kwargs)
         self._track(made)
         return made
@@ -130,7 +133,7 @@ def _activation(given):
 
 
 class BasicRNNCell(LayerRNNCell):
-    """output = new_state = act(W * input + U * state + B)"""
+    """The most basic cell: output = new_state = act(W * input + U * state + B)"""
 
     def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -150,7 +153,7 @@ class BasicRNNCell(LayerRNNCell):
 
 
 class GRUCell(LayerRNNCell):
-    """A cell with a gate for what it forgets and one for what it takes over."""
+    """A gated recurrent unit, with a reset gate and an update gate."""
 
     def __init__(self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None,
                  dtype=None, **kwargs):
@@ -178,7 +181,7 @@ class GRUCell(LayerRNNCell):
 
 
 class BasicLSTMCell(LayerRNNCell):
-    """The cell of Zaremba et al.; LSTMCell has more options."""
+    """The LSTM cell of Zaremba et al. LSTMCell has more options."""
 
     def __init__(self, num_units, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None,
                  input_size=None, **kwargs):
@@ -211,7 +214,7 @@ class BasicLSTMCell(LayerRNNCell):
 
 
 class LSTMCell(LayerRNNCell):
-    """With what BasicLSTMCell has not: a look at c in the gates, limits, and outputs of another width."""
+    """An LSTM cell with peepholes, clipping and projection, which BasicLSTMCell lacks."""
 
     def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None,
                  num_unit_shards=None, num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None,
@@ -262,10 +265,12 @@ class LSTMCell(LayerRNNCell):
 
 
 class MultiRNNCell(RNNCell):
-    """Cells one upon the other."""
+    """Stacks cells: the output of each is the input of the next."""
 
     def __init__(self, cells, state_is_tuple=True):
         super().__init__()
+        if not isinstance(cells, RNNCell) and not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
         if not is_nested(cells):
             raise TypeError("cells must be a list or tuple, but saw: %s." % (cells,))
         self._cells, self._state_is_tuple = cells, state_is_tuple
@@ -308,7 +313,7 @@ class MultiRNNCell(RNNCell):
 
 
 def _of_cells(cells, key):
-    """What cells have, each variable once; a cell of the program's own may have no list."""
+    """Returns an attribute of all cells as one list without duplicates. A cell of a program may lack the attribute."""
     found = []
     for v in (v for cell in cells for v in getattr(cell, key, ())):
         if not any(v is f for f in found):
@@ -317,7 +322,7 @@ def _of_cells(cells, key):
 
 
 class _Wrapper(RNNCell):
-    """A cell around a cell; as in TensorFlow the variables are the inner cell's alone."""
+    """The base of cells that wrap a cell. As in TensorFlow, only the inner cell has variables."""
 
     def __init__(self, cell, **kwargs):
         super().__init__(**kwargs)
@@ -338,14 +343,14 @@ class _Wrapper(RNNCell):
 
 
 def _which_states(state):
-    """Of a state's parts those that are dropped: not the c of an LSTM, and no TensorArray."""
+    """Returns which parts of a state are dropped: all but the c of an LSTM and TensorArrays."""
     if isinstance(state, LSTMStateTuple):
         return LSTMStateTuple(c=False, h=True)
     return not isinstance(state, TensorArray)
 
 
 def _filter(visitor, state):
-    """Whether to drop each part of a state, as the visitor says; parts that it leaves open are asked for one by one."""
+    """Returns for each part of a state whether to drop it. The visitor is asked for the parts that it leaves open."""
     said = visitor(state)
     if isinstance(said, bool):
         if said and is_nested(state):
@@ -357,7 +362,7 @@ def _filter(visitor, state):
 
 
 class DropoutWrapper(_Wrapper):
-    """Drops inputs, outputs and states of a cell; variational_recurrent: the same places in every step."""
+    """Drops inputs, outputs and states of a cell. With variational_recurrent every step drops the same places."""
 
     def __init__(self, cell, input_keep_prob=1.0, output_keep_prob=1.0, state_keep_prob=1.0, variational_recurrent=False,
                  input_size=None, dtype=None, seed=None, dropout_state_filter_visitor=None, **kwargs):
@@ -384,7 +389,7 @@ class DropoutWrapper(_Wrapper):
         return float(known)
 
     def _own_seed(self, place, index):
-        """Of each place another seed, made from the one given."""
+        """Returns a seed for each place, derived from the given seed."""
         if self._seed is None:
             return None
         return int(hashlib.md5(("%s%s_%d" % (self._seed, place, index)).encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
@@ -433,7 +438,7 @@ class DropoutWrapper(_Wrapper):
 
 
 class ResidualWrapper(_Wrapper):
-    """Adds the inputs to the outputs, or does what residual_fn(inputs, outputs) says."""
+    """Adds the inputs to the outputs, or applies residual_fn(inputs, outputs)."""
 
     def __init__(self, cell, residual_fn=None, **kwargs):
         super().__init__(cell, **kwargs)

@@ -1,4 +1,4 @@
-"""tf.*: shapes, slices, joining and cutting."""
+"""tf functions for shapes, slices, joining and splitting."""
 import numpy as np
 
 from weft._core.framework import dtypes, tensor_shape, wrap
@@ -9,7 +9,7 @@ from weft._core.framework.shape_values import constant_value_as_shape
 from weft._core.ops.sparse import SparseTensor
 from weft._core.ops.variable_methods import sliced_assign
 
-_Slice = slice  # Python's, before the function of that name
+_Slice = slice  # Python's slice, which the function of that name hides below
 
 wrap.functions("""
 identity Identity input
@@ -24,8 +24,8 @@ stop_gradient StopGradient input
 check_numerics CheckNumerics tensor message
 unique_op Unique x out_idx=3
 unique_with_counts UniqueWithCounts x out_idx=3
-space_to_depth SpaceToDepth input block_size data_format='NHWC'
-depth_to_space DepthToSpace input block_size data_format='NHWC'
+space_to_depth SpaceToDepth input block_size name=None data_format='NHWC'
+depth_to_space DepthToSpace input block_size name=None data_format='NHWC'
 space_to_batch_nd SpaceToBatchND input block_shape paddings
 batch_to_space_nd BatchToSpaceND input block_shape crops
 dynamic_stitch DynamicStitch indices data
@@ -110,7 +110,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 
 
 def concat(values, axis, name="concat"):
-    """tf.concat; the order before 1.0, concat(axis, values), is understood too."""
+    """Joins tensors along an axis: tf.concat. The argument order of before 1.0, concat(axis, values), works too."""
     if isinstance(axis, (list, tuple)) and not isinstance(values, (list, tuple)):
         values, axis = axis, values
     if not isinstance(values, (list, tuple)):
@@ -158,14 +158,20 @@ def parallel_stack(values, name="parallel_stack"):
 
 
 def split(value, num_or_size_splits=None, axis=0, num=None, name="split", split_dim=None, num_split=None):
-    """tf.split; before 1.0 the order was split(split_dim, num_split, value)."""
+    """Splits a tensor along an axis: tf.split.
+
+    The argument order of before 1.0, split(split_dim, num_split, value), works too.
+    """
     if split_dim is not None:
         axis, num_or_size_splits = split_dim, num_split
     if isinstance(value, int) and isinstance(axis, Tensor):
         value, axis = axis, value
-    if is_number(num_or_size_splits):
+    if is_number(num_or_size_splits) and num_or_size_splits == int(num_or_size_splits) and not isinstance(num_or_size_splits, float):
         return op("Split", name, split_dim=axis, num_split=int(num_or_size_splits), value=value)
     sizes = convert_to_tensor(num_or_size_splits)
+    if sizes.shape.ndims == 0 and sizes.op.type == "Const":
+        raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: %s" % (
+            num_or_size_splits,))
     if num is None:
         num = sizes.shape.as_list()[0]
     return op("SplitV", name, value=value, size_splits=sizes, split_dim=axis, num_split=num)
@@ -191,19 +197,21 @@ newaxis = None
 
 
 def _dims_type(values):
-    """The type of a constant of sizes: int32 while they fit, as in TensorFlow."""
+    """Returns the type of a constant of sizes: int32 if they fit, as in TensorFlow."""
     return dtypes.int32 if all(-2**31 <= v < 2**31 for v in values) else dtypes.int64
 
 
 def _packed(values):
-    """Bounds of a slice as one tensor: a constant where all are numbers."""
+    """Returns the bounds of a slice as one tensor, which is a constant if all of them are numbers."""
     if any(isinstance(v, Tensor) or hasattr(v, "_ref") for v in values):
         return stack(values, name="stack")
+    if values and all(isinstance(v, bool) for v in values):
+        raise TypeError("Value passed to parameter 'begin' has DataType bool not in list of allowed values: int16, int32, int64")
     return constant(values, _dims_type(values), name="stack")
 
 
 def _same_type(parts):
-    """Bounds of a slice in one type: int64 where one of them is."""
+    """Returns the bounds of a slice in one type, which is int64 if one of them is."""
     if all(p.dtype.base_dtype == parts[0].dtype.base_dtype for p in parts):
         return parts
     from weft._core.ops.math_ops import cast
@@ -211,7 +219,7 @@ def _same_type(parts):
 
 
 def _check_index(index):
-    """Refuses what is neither an integer nor a tensor of one."""
+    """Raises TypeError for an index that is neither an integer nor a tensor of integers."""
     if isinstance(index, Tensor) or hasattr(index, "_ref"):
         if index.dtype.base_dtype in (dtypes.int16, dtypes.int32, dtypes.int64) and index.shape.ndims != 1:
             return
@@ -222,8 +230,8 @@ def _check_index(index):
 
 
 def slice_helper(tensor, item, var=None):
-    """tensor[item], as a StridedSlice with TensorFlow's masks."""
-    if isinstance(item, (Tensor, np.ndarray)) and getattr(item, "dtype", None) in (dtypes.bool, np.bool_):
+    """Returns tensor[item] as a StridedSlice with TensorFlow's masks."""
+    if isinstance(item, bool) or isinstance(item, (Tensor, np.ndarray)) and getattr(item, "dtype", None) in (dtypes.bool, np.bool_):
         return boolean_mask(tensor, item)
     items = item if isinstance(item, tuple) else (item,)
     begin, end, strides, masks = [], [], [], dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)
@@ -274,7 +282,8 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
         whole = shape(tensor)
         leading = reduce_prod(whole[axis:axis + n], [0])
         tensor = reshape(tensor, concat([whole[:axis], [leading], whole[axis + n:]], 0))
-        picked = squeeze(op("Where", None, input=reshape(mask, [-1])), axis=[1])  # of numbers too: where they are not 0
+        # For numbers, Where finds those that are not 0.
+        picked = squeeze(op("Where", None, input=reshape(mask, [-1])), axis=[1])
         return gather(tensor, picked, axis=axis)
 
 
@@ -310,7 +319,7 @@ def gather_nd(params, indices, name=None, batch_dims=0):
 
 
 def _batch_positions(indices, batch_dims):
-    """For each row of indices, its place in the first batch_dims dimensions."""
+    """Returns for each row of indices its position in the first batch_dims dimensions."""
     from weft._core.ops import math_ops
     dims, ones = shape(indices)[:-1], [1] * (indices.shape.ndims - 1)
     places = []
@@ -321,7 +330,7 @@ def _batch_positions(indices, batch_dims):
 
 
 def gather_rows_count(dense_shape):
-    """The first dimension of a shape given as a tensor."""
+    """Returns the first dimension of a shape given as a tensor."""
     known = constant_value(dense_shape)
     if known is not None:
         return constant(int(known[0]), _dims_type(known[:1].tolist()))
@@ -329,7 +338,7 @@ def gather_rows_count(dense_shape):
 
 
 def _below_zero(shape):
-    """Whether a list of sizes has one below zero."""
+    """Returns whether a list of sizes has one below zero."""
     return isinstance(shape, (list, tuple, np.ndarray)) and any(isinstance(d, (int, np.integer)) and d < 0 for d in shape)
 
 
@@ -340,10 +349,10 @@ def _shape_tensor(shape, name="shape"):
         return convert_to_tensor(shape)
     if isinstance(shape, (list, tuple)) and any(isinstance(d, Tensor) for d in shape):
         return stack([convert_to_tensor(d, dtypes.int32) if not isinstance(d, Tensor) else d for d in shape], name=name)
-    if _below_zero(shape):  # the shape rule of the op says what is wrong with it, or the op when it runs
+    if _below_zero(shape):  # The shape rule of the op reports the error, or the op itself when it runs.
         return constant(shape, dtypes.int32, name=name)
     if name == "shape" and isinstance(shape, (list, tuple, np.ndarray)) and any(isinstance(d, (float, np.floating)) for d in shape):
-        return convert_to_tensor(shape, name=name)  # the op refuses the type
+        return convert_to_tensor(shape, name=name)  # The op refuses the type.
     dims = tensor_shape.as_shape(shape).as_list()
     if None in dims:
         raise ValueError("Cannot convert a partially known TensorShape to a Tensor: %s" % tensor_shape.as_shape(shape))
@@ -357,7 +366,7 @@ def fill(dims, value, name=None):
 
 
 def _whole(shape, dtype, name, value):
-    """tf.zeros and tf.ones: a Const when small, else a Fill, as TensorFlow 2.15 does it."""
+    """Makes tf.zeros and tf.ones: a Const if it is small, otherwise a Fill, as in TensorFlow 2.15."""
     dtype = as_dtype(dtype).base_dtype
     default = "ones" if value else "zeros"
     with name_scope(name, default, [shape] if isinstance(shape, Tensor) else None) as scope:
@@ -420,7 +429,7 @@ def placeholder_with_default(input, shape, name=None):
 
 
 def sparse_placeholder(dtype, shape=None, name=None):
-    """A SparseTensor to be fed; shape is a shape, or a tensor of one."""
+    """Returns a SparseTensor whose parts are placeholders. shape is a shape or a tensor of one."""
     def named(part):
         return name + "/" + part if name else None
     n = known = None
@@ -431,7 +440,7 @@ def sparse_placeholder(dtype, shape=None, name=None):
         dense = placeholder_with_default(shape, shape.shape, named("shape"))
     else:
         n = len(shape)
-        # TensorFlow takes -1 for unknown here.
+        # TensorFlow treats -1 as unknown here.
         known = tensor_shape.TensorShape([None if isinstance(d, int) and d == -1 else d for d in shape])
         default = constant([-1 if d is None else d for d in known.as_list()], dtypes.int64, name=named("shape_default") or "Const")
         dense = placeholder_with_default(default, [n], named("shape"))
@@ -473,7 +482,7 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
 
 
 def _padded_dims(dims, paddings):
-    """The sizes that are known though other paddings are tensors."""
+    """Returns the sizes that are known even if some paddings are tensors."""
     def size(n, pads):
         known = n is not None and isinstance(pads, (list, tuple)) and all(is_number(p) for p in pads)
         return n + sum(int(p) for p in pads) if known else None
@@ -523,7 +532,8 @@ def meshgrid(*args, **kwargs):
 
 
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
-    """The paddings that make spatial sizes multiples of the blocks of `space_to_batch_nd`, and the crops that undo them.
+    """Returns the paddings that make spatial sizes multiples of the blocks of `space_to_batch_nd`, and the crops that
+    undo them.
 
     Args:
       input_shape: the spatial sizes, a vector of int32.

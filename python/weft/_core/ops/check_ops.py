@@ -1,14 +1,15 @@
-"""Assertions about tensors: an op that fails in a run, or an error at once if the values are constants."""
+"""Assertions about tensors: they fail in a run, or at once if the values are constants."""
 import numpy as np
 
-from weft._core.framework.build import constant_value, convert_to_tensor
+from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import Tensor, name_scope
+from weft._core.framework.shape_values import constant_value
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.control_flow import Assert, no_op
 
 
 def _printed(item, summarize):
-    """What an error says of text or of a tensor: its value where that is known, else its name."""
+    """Returns the text that an error shows for text or a tensor: its value if that is known, else its name."""
     value = constant_value(item) if isinstance(item, Tensor) else None
     if value is None:
         return str(item)
@@ -16,9 +17,10 @@ def _printed(item, summarize):
 
 
 def _compare(public, known, op, sign):
-    """assert_PUBLIC(x, y): that x SIGN y, element by element."""
+    """Returns the function assert_PUBLIC(x, y), which asserts that x SIGN y holds for each element."""
     def check(x, y, data=None, summarize=None, message=None, name=None):
-        if public == "assert_equal":  # TensorFlow opens the scope once to look whether x is y, and once more to compare
+        # TensorFlow opens the scope once to check whether x is y, and once more to compare.
+        if public == "assert_equal":
             with name_scope(name, public, [x, y, data]):
                 if x is y:
                     return no_op()
@@ -27,18 +29,21 @@ def _compare(public, known, op, sign):
             said = ["Condition x %s y did not hold element-wise:" % sign, "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
             said = [message, *said] if message else said
             said = said if data is None else list(data)
+            condition = math_ops.reduce_all(op(x, y))
             a, b = constant_value(x), constant_value(y)
             if a is not None and b is not None and not np.all(known(a, b)):
                 from weft._core.framework.errors import InvalidArgumentError
                 raise InvalidArgumentError(None, None, "\n".join(_printed(d, summarize) for d in said))
-            return Assert(math_ops.reduce_all(op(x, y)), said, summarize=summarize)
+            return Assert(condition, said, summarize=summarize)
     check.__name__ = check.__qualname__ = public
     check.__module__ = __name__
     return check
 
 
 def _sign(public, sign, compare, zero_first):
-    """assert_PUBLIC(x): that x SIGN 0, by `compare` of x and zero or of zero and x."""
+    """Returns the function assert_PUBLIC(x), which asserts that x SIGN 0 holds; `compare` takes x and zero, or zero and
+    x.
+    """
     def check(x, data=None, summarize=None, message=None, name=None):
         with name_scope(name, public, [x, data]):
             x = convert_to_tensor(x, name="x")
@@ -102,7 +107,7 @@ def is_numeric_tensor(tensor):
 
 
 def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
-    """The tensor, once all its numbers are finite."""
+    """Returns the tensor after a check that all its numbers are finite."""
     from weft._core.framework.build import either, op
     from weft._core.ops.control_flow import with_dependencies
     t, msg = either("x", x, "t", t), either("message", message, "msg", msg)
@@ -168,7 +173,7 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
 
 
 def assert_integer(x, message=None, name=None):
-    """Raises a TypeError unless the type of x is one of integers.
+    """Raises a TypeError unless x has an integer type.
 
     Args:
       x: a tensor.
@@ -214,7 +219,8 @@ def assert_proper_iterable(values):
 
 
 def assert_same_float_dtype(tensors=None, dtype=None):
-    """The one floating-point type of all tensors; a ValueError if there are two, or another kind of type.
+    """Returns the floating-point type of all tensors; raises a ValueError if they have several types or another kind of
+    type.
 
     Args:
       tensors: a list of tensors; None among them is passed over.

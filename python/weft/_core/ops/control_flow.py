@@ -1,7 +1,7 @@
 """tf.group, tf.cond, tf.while_loop and related functions.
 
-A context sees every node that is made inside it before the library does, and takes inputs from outside through a
-Switch (a condition) or an Enter (a loop), as TensorFlow's graphs have them.
+A context sees every node that is made inside it before the library does. It passes inputs from outside through a Switch
+(a condition) or an Enter (a loop), as in TensorFlow's graphs.
 """
 import builtins
 import contextlib
@@ -94,12 +94,15 @@ def merge(inputs, name=None):
 # ---- contexts ----
 
 class Context:
-    """Nodes made while it is entered belong to it; what they read from outside is brought in once."""
+    """A control flow context.
+
+    Nodes made while it is entered belong to it, and each outside value that they read is brought in once.
+    """
 
     def __init__(self, graph, name, outer):
         self.graph, self.name, self.outer = graph, name, outer
-        self.inside, self.brought = set(), {}  # numbers of nodes; output outside -> output in here
-        self.nested = []                       # the contexts in this one
+        self.inside, self.brought = set(), {}  # the numbers of its nodes; a map from outputs outside to outputs inside
+        self.nested = []                       # the contexts nested in this one
         if outer is not None:
             outer.nested.append(self)
 
@@ -107,12 +110,12 @@ class Context:
         return self.name
 
     def to_proto(self, export_scope=None):
-        """A CondContextDef or WhileContextDef; None when the context is of another scope."""
+        """Returns a CondContextDef or WhileContextDef, or None if the context is of another scope."""
         from weft._core.train.context_protos import context_def
         return context_def(self, export_scope)
 
     def done(self, key):
-        """Its nodes are made.  The collection has the contexts that are in no other."""
+        """Ends the construction: an outermost context is added to the collection `key`."""
         if self.outer is None:
             self.graph.add_to_collection(key, self)
 
@@ -125,7 +128,7 @@ class Context:
             self.graph._context = saved
 
     def _count(self, operation):
-        """It is inside of this context, and so of those around it."""
+        """Records the operation as inside this context and all contexts around it."""
         at = self
         while at is not None:
             at.inside.add(operation._id)
@@ -136,8 +139,9 @@ class Context:
         operation._context = self
 
     def for_library(self):
-        """What the library calls for a node that it is about to add in here, but not for those in loops of its own."""
-        first = self.graph._c.size()  # that we have not heard of
+        """Returns a function that the library calls before it adds a node here, except for nodes in loops of its own.
+        """
+        first = self.graph._c.size()  # the first node that this context does not know yet
 
         def adapt(kind, inputs, controls):
             nonlocal first
@@ -149,19 +153,19 @@ class Context:
         return adapt
 
     def _expect(self, nodes):
-        """Numbers of nodes that the library adds, or is about to add, inside."""
+        """Records the numbers of nodes that the library adds, or is about to add, inside."""
         at = self
         while at is not None:
             at.inside.update(nodes)
             at = at.outer
 
     def forget(self, size):
-        """Of nodes only the first are left."""
+        """Keeps only the first `size` nodes of the graph, because the others were removed."""
         self.inside = {i for i in self.inside if i < size}
         self.brought = {out: at for out, at in self.brought.items() if at >> 16 < size}
 
     def imported(self, nodes):
-        """Nodes that import_graph_def has added: they run in here, and what they read from outside is brought in."""
+        """Takes nodes that import_graph_def added into the context, and brings in what they read from outside."""
         self._expect(nodes)
         for node in nodes:
             operation = self.graph._operation(node)
@@ -173,7 +177,7 @@ class Context:
             self.added(operation)
 
     def bring(self, out):
-        """The output to use in here in place of one from outside."""
+        """Returns the output to use inside the context for an output from outside."""
         if out >> 16 in self.inside:
             return out
         if out not in self.brought:
@@ -182,7 +186,7 @@ class Context:
         return self.brought[out]
 
     def waits(self, outs):
-        """What nodes in here wait for, if they shall wait for these."""
+        """Returns the outputs inside the context that nodes must wait for in place of `outs`."""
         if self.outer is None:
             return outs
         return [w for o in outs for w in ([o] if o >> 16 in self.inside else self.outer.waits([o]))]
@@ -195,7 +199,7 @@ class Context:
         return inputs, controls
 
     def raw(self, kind, name, inputs, attrs=()):
-        """A node past the adapter and outside of control scopes, counted as ours."""
+        """Adds a node of the context itself, without adapting it and outside of control scopes."""
         with self.graph.control_dependencies(None):
             made = self.graph._add(kind, name, inputs, list(attrs))
         self._count(made)
@@ -215,7 +219,7 @@ class CondContext(Context):
 
 
 def _branch_value(graph, context, value):
-    """A branch's result as a tensor made inside it."""
+    """Returns the result of a branch as a tensor made inside it."""
     if value is None:
         return None
     if isinstance(value, Operation):
@@ -287,21 +291,22 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
         raise ValueError("tf.case: pred_fn_pairs has no pair of a predicate and a function")
     preds = [p for p, _ in pairs]
     with name_scope(name, "case", preds), contextlib.ExitStack() as stack:
-        if default is None:  # the last one is the default, and no longer among those of which one may be true
+        # The last pair is the default, and does not count among those of which at most one may be true.
+        if default is None:
             pairs, default = pairs[:-1], _last_case(preds, pairs[-1][1])
         if exclusive:
             told = [_at_most(1, [p for p, _ in pairs], "Input error: exclusive=True")]
             stack.enter_context(control_dependencies(told))
         fn = default
         for pred, branch in reversed(pairs):
-            # The inner ones keep a list of one, so that the branches have one structure.
+            # The inner ones keep a list of one element, so that the branches have the same structure.
             fn = (lambda pred=pred, branch=branch, rest=fn: cond(pred, branch, rest, strict=True))
         made = fn()
         return made[0] if not strict and isinstance(made, (list, type(()))) and len(made) == 1 else made
 
 
 def _last_case(preds, fn):
-    """The function of the last predicate for the case that no other is true: it checks that this one is."""
+    """Returns the last function with a check of its predicate, for the case that no other predicate is true."""
     def last():
         from weft._core.ops import array_ops
         held = array_ops.stack(preds, name="preds_c")
@@ -323,7 +328,7 @@ def _at_most(n, preds, what):
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
-    """What the function of a number gives.
+    """Returns the result of the function with the number branch_index.
 
     Args:
       branch_index: an int32 tensor without dimensions.
@@ -355,9 +360,9 @@ class WhileContext(Context):
         self.frame, self.parallel, self.pivot = frame, parallel_iterations, -1
         self.back_prop, self.swap_memory = True, False
         self.limit = None                      # the output maximum_iterations
-        self.going = self.pivot_for_pred = -1  # the outputs of LoopCond and of the first Merge
-        self.enters, self.exits = [], []       # outputs, one for each variable
-        self.constants = set()  # what was brought in
+        self.going = self.pivot_for_pred = -1  # the output of LoopCond and that of the first Merge
+        self.enters, self.exits = [], []       # outputs, one for each loop variable
+        self.constants = set()  # outputs that were brought in from outside
         self.waiting = set()    # nodes that wait for a node outside
 
     def enter(self, source, is_constant, name="Enter"):
@@ -367,15 +372,16 @@ class WhileContext(Context):
             ("parallel_iterations", "i", self.parallel)])
 
     def added(self, operation):
-        """A node that reads only values from outside waits for the iteration: else it would run once too often."""
+        """Makes a node that reads only outside values wait for the iteration; otherwise it would run once too often."""
         super().added(operation)
         inputs = self.graph._c.inputs(operation._id)
         if inputs and self.constants.issuperset(inputs) and self.waiting.issuperset(c._id for c in operation.control_inputs):
             operation._add_control_input(self.graph._operation(self.pivot >> 16))
 
     def waits(self, outs):
-        """An edge cannot lead into a loop: nodes wait for a value that comes from outside instead.  For a node without outputs
-        nothing in the loop waits, as in TensorFlow."""
+        """Replaces outputs outside the loop, because an edge cannot lead into a loop: nodes wait for a value that comes
+        from outside. Nodes in the loop do not wait for a node without outputs, as in TensorFlow.
+        """
         made = []
         for out in outs:
             if out >> 16 in self.inside:
@@ -389,7 +395,7 @@ class WhileContext(Context):
 
     @contextlib.contextmanager
     def building(self):
-        """The loop's nodes are made in here.  They wait for what the nodes around the loop wait for."""
+        """Enters the context for building the loop, whose nodes wait for what the nodes around the loop wait for."""
         with self.entered():
             waits = self.waits([c._out for c in self.graph._controls])
             with self.graph.control_dependencies(None), self.entered(), self.graph._control_scope(waits):
@@ -403,7 +409,7 @@ class WhileContext(Context):
 
 
 class _Invariant:
-    """A loop variable on its way round: Enter, Merge, Switch, Identity, NextIteration, Exit."""
+    """A loop variable and its nodes: Enter, Merge, Switch, Identity, NextIteration and Exit."""
 
     def __init__(self, context, value, shape):
         self.context = context
@@ -421,7 +427,7 @@ class _Invariant:
         self.now = self.context.graph._tensor(self.merge.outputs[0]._out)
 
     def close(self, after):
-        """Sends what the body made of the variable to the next iteration."""
+        """Passes the value that the body computed to the next iteration."""
         if after.dtype.base_dtype != self.now.dtype.base_dtype:
             raise TypeError("Loop variable %s enters with type %s and comes back as %s" % (
                 self.now.name, self.now.dtype.name, after.dtype.name))
@@ -433,7 +439,7 @@ class _Invariant:
         self.merge._update_input(1, back.outputs[0])
 
     def leave(self, switch_node):
-        """The variable after the loop."""
+        """Returns the value of the variable after the loop."""
         context = self.context
         made = context.raw("Exit", "Exit", [switch_node.outputs[0]._out])
         made.outputs[0].set_shape(self.shape)
@@ -462,6 +468,10 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         flat = [convert_to_tensor(v) for v in parts(variables)]
         variables = pack_parts(variables, flat)
         shapes = [None] * len(flat) if shape_invariants is None else _part_shapes(variables, shape_invariants)
+        for v, s in zip(flat, shapes):
+            if s is not None and not _covers(s, v.shape):
+                raise ValueError("The shape invariant specified for %s is not compatible with the initial shape of the loop variable. "
+                                 "It enters the loop with shape %s, but the specified shape invariant is %s." % (v.name, v.shape, s))
         context = WhileContext(graph, graph.unique_name("while_context", False), parallel_iterations, graph._context)
         context.limit = None if maximum_iterations is None else limit._out
         loop = [_Invariant(context, v, s) for v, s in zip(flat, shapes)]
@@ -478,7 +488,8 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
 
 def _looped(context, loop, cond, body, variables):
-    """The nodes of the condition and of the body: what the body returned, and the tensors after the loop."""
+    """Builds the nodes of the condition and the body; returns the results of the body and the tensors after the loop.
+    """
     context.pivot = context.pivot_for_pred = loop[0].merge.outputs[0]._out
     context.enters = [v.entry.outputs[0]._out for v in loop]
     with context.building():
@@ -508,7 +519,8 @@ def _looped(context, loop, cond, body, variables):
 
 
 def _tell_gradients(graph, exits, back_prop, swap_memory):
-    """back_prop=False: no gradient flows through the loop.  swap_memory: saved values may leave the device."""
+    """Tells the library's gradients about back_prop=False and swap_memory, by which saved values may leave the device.
+    """
     if not back_prop or swap_memory:
         for e in exits:
             graph._c.loop_options(e._out, bool(back_prop), bool(swap_memory))
@@ -529,7 +541,7 @@ def _flat_shapes(shapes):
 
 
 def _part_shapes(variables, invariants):
-    """The shape that each tensor of the loop variables keeps."""
+    """Returns the shape that each tensor of the loop variables keeps."""
     leaves, given = flatten(variables), _flat_shapes(invariants)
     if len(leaves) != len(given):
         raise ValueError("The two structures don't have the same nested structure: loop_vars %s, shape_invariants %s" % (
@@ -541,6 +553,15 @@ def _part_shapes(variables, invariants):
     return shapes
 
 
+def _covers(invariant, shape):
+    """Returns true if every value of this shape also has the invariant's."""
+    if invariant.ndims is None:
+        return True
+    if invariant.ndims != shape.ndims:
+        return False
+    return all(a is None or a == b for a, b in zip(invariant.as_list(), shape.as_list()))
+
+
 def _limit(maximum_iterations):
     limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
     if limit.shape.ndims != 0:
@@ -549,7 +570,7 @@ def _limit(maximum_iterations):
 
 
 def _bounded(cond, body, variables, invariants, limit):
-    """maximum_iterations: a counter goes round beside the variables."""
+    """Adds a counter to the loop variables for maximum_iterations."""
     from weft._core.ops.math_ops import less, logical_and
     counter = constant(0, limit.dtype, name="iteration_counter")
     single = len(variables) == 1
@@ -565,7 +586,7 @@ def _bounded(cond, body, variables, invariants, limit):
 
 
 def Assert(condition, data, summarize=None, name=None):
-    """Fails with the data unless the condition holds; data that may be on another device is brought only then."""
+    """Fails with the data unless the condition holds. Data on another device is copied only if it fails."""
     with name_scope(name, "Assert", [condition, *data]):
         tensors = [convert_to_tensor(d) for d in data]
         summarize = 3 if summarize is None else summarize

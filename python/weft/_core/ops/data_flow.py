@@ -1,13 +1,13 @@
-"""tf.FIFOQueue and the other queues."""
+"""tf.FIFOQueue and the other queues, barriers and gradient accumulators."""
 import hashlib
 
 from weft._core.framework import tensor_shape
 from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, op
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import Tensor, control_dependencies, device, get_default_graph, name_scope
-from weft._core.ops.control_flow import group  # noqa: F401 - programs look for it in the module of this name
-from weft._core.ops.random_ops import own_seed, seeds
+from weft._core.framework.graph import Tensor, control_dependencies, device, name_scope
+from weft._core.ops.control_flow import group  # noqa: F401 - programs import it from here
+from weft._core.ops.random_ops import get_seed
 
 
 def _list(x):
@@ -20,7 +20,7 @@ def _known(n):
 
 
 class QueueBase(metaclass=Named):
-    """A queue: the output that refers to it, and what its elements are."""
+    """A queue: its handle or reference, and the types, shapes and names of its elements."""
 
     def __init__(self, dtypes, shapes, names, queue_ref):
         self._dtypes = [as_dtype(d) for d in _list(dtypes)]
@@ -30,7 +30,7 @@ class QueueBase(metaclass=Named):
 
     @staticmethod
     def from_list(index, queues):
-        """One of several queues, which a tensor chooses in each run; their elements have the same types and names."""
+        """Returns a queue that a tensor selects in each run; all queues have elements of the same types and names."""
         if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
             raise TypeError("A list of queues expected")
         first = queues[0]
@@ -65,7 +65,7 @@ class QueueBase(metaclass=Named):
         return "%s_%s" % (self._queue_ref.op.name.rpartition("/")[2], suffix)
 
     def _kind(self, kind):
-        """Queues by reference have the ops of before the V2 ones."""
+        """Returns the name of the op: the original op for a queue by reference, the V2 op for a resource."""
         return kind if self._queue_ref.dtype.base_dtype.name == "string" else kind + "V2"
 
     def _components(self, vals):
@@ -99,6 +99,9 @@ class QueueBase(metaclass=Named):
             vals = self._tensors(vals, "EnqueueMany")
             for v, s in zip(vals, self._shapes):
                 v.shape.with_rank_at_least(1)[1:].assert_is_compatible_with(s)
+            count = tensor_shape.TensorShape([None])
+            for v in vals:
+                count = count.merge_with(v.shape[:1])  # All components have the same number of elements.
             return op(self._kind("QueueEnqueueMany"), scope, handle=self._queue_ref, components=vals)
 
     def _result(self, outputs):
@@ -138,8 +141,59 @@ class QueueBase(metaclass=Named):
         return op(self._kind("QueueSize"), name or self._name("Size"), handle=self._queue_ref)
 
 
+class Barrier:
+    """Collects elements whose components arrive separately; one can be taken when all its components are there."""
+
+    def __init__(self, types, shapes=None, shared_name=None, name="barrier"):
+        self._types = [as_dtype(t) for t in _list(types)]
+        if shapes is not None:
+            shapes = [tensor_shape.as_shape(s) for s in shapes]
+            _check_shapes("Barrier", self._types, shapes)
+        self._shapes = shapes or [tensor_shape.TensorShape(None)] * len(self._types)
+        given = {"shapes": shapes} if shapes else {}
+        self._ref = op("Barrier", name, component_types=self._types, shared_name=shared_name or "", **given)
+
+    barrier_ref = property(lambda self: self._ref)
+
+    @property
+    def name(self):
+        return self._ref.op.name
+
+    def _name(self, suffix):
+        return "%s_%s" % (self.name, suffix)
+
+    def insert_many(self, component_index, keys, values, name=None):
+        """Adds one component to the elements of these keys."""
+        return op("BarrierInsertMany", name or self._name("BarrierInsertMany"), handle=self._ref, keys=keys, values=values,
+                  component_index=component_index)
+
+    def take_many(self, num_elements, allow_small_batch=False, timeout=None, name=None):
+        """Returns (indices, keys, values of each component) of complete elements, in the order of their first
+        components.
+        """
+        made = op("BarrierTakeMany", name or self._name("BarrierTakeMany"), handle=self._ref, num_elements=num_elements,
+                  component_types=self._types, allow_small_batch=allow_small_batch, **({} if timeout is None else {"timeout_ms": timeout}))
+        indices, keys, *values = made.indices, made.keys, *_list(made.values)
+        count = None if allow_small_batch else _known(num_elements)
+        for tensor, shape in zip([indices, keys, *values], [tensor_shape.scalar(), tensor_shape.scalar(), *self._shapes]):
+            tensor.set_shape(tensor_shape.TensorShape([count]).concatenate(shape))
+        return indices, keys, values
+
+    def close(self, cancel_pending_enqueues=False, name=None):
+        """Stops accepting new keys, and with cancel_pending_enqueues also new components."""
+        return op("BarrierClose", name or self._name("BarrierClose"), handle=self._ref, cancel_pending_enqueues=cancel_pending_enqueues)
+
+    def ready_size(self, name=None):
+        """Returns the number of complete elements."""
+        return op("BarrierReadySize", name or self._name("BarrierReadySize"), handle=self._ref)
+
+    def incomplete_size(self, name=None):
+        """Returns the number of elements that lack a component."""
+        return op("BarrierIncompleteSize", name or self._name("BarrierIncompleteSize"), handle=self._ref)
+
+
 def queue_of(queue_ref, dtypes, shapes):
-    """A queue that the library made."""
+    """Returns the queue object for a queue that the library made."""
     return QueueBase(dtypes, shapes, None, queue_ref)
 
 
@@ -164,7 +218,7 @@ def _check_shapes(kind, known, shapes):
 
 
 def _nested(shapes):
-    """A list of shapes, rather than one shape."""
+    """Returns whether this is a list of shapes and not one shape."""
     return isinstance(shapes, (list, tuple)) and all(
         isinstance(s, (list, tuple, tensor_shape.TensorShape)) for s in shapes) and len(shapes) > 0
 
@@ -176,19 +230,20 @@ class FIFOQueue(QueueBase):
         super().__init__(known, shapes, names, ref)
 
 
-def queue_seed(seed, shared_name):
-    """As TensorFlow: tasks that share a queue give it the same seed, which comes from its name."""
-    graph = get_default_graph()
-    if seed is not None or shared_name is None or graph.seed is None:
-        return own_seed(seed)
-    own_seed(None)
-    return int(hashlib.md5((str(graph.seed) + shared_name).encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
+def queue_seeds(seed, shared_name):
+    """Returns the seeds of a queue. As in TensorFlow, tasks that share a queue derive the same second seed from its name."""
+    first, second = get_seed(seed)
+    if first is None:
+        return 0, 0
+    if seed is None and shared_name is not None:
+        second = int(hashlib.md5((str(first) + shared_name).encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
+    return first, second
 
 
 class RandomShuffleQueue(QueueBase):
     def __init__(self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None,
                  name="random_shuffle_queue"):
-        first, second = seeds(queue_seed(seed, shared_name))
+        first, second = queue_seeds(seed, shared_name)
         known, shapes, ref = _make("RandomShuffleQueueV2", name, dtypes, shapes, capacity=capacity, seed=first,
                                    seed2=second, min_after_dequeue=min_after_dequeue, shared_name=shared_name or "")
         super().__init__(known, shapes, names, ref)
@@ -196,7 +251,7 @@ class RandomShuffleQueue(QueueBase):
 
 class PaddingFIFOQueue(QueueBase):
     def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"):
-        if shapes is None:
+        if shapes is None or isinstance(shapes, (list, tuple)) and None in shapes:
             raise ValueError("When providing partial shapes, a list of shapes must be provided.")
         known, shapes, ref = _make("PaddingFIFOQueueV2", name, dtypes, shapes, capacity=capacity, shared_name=shared_name or "")
         super().__init__(known, shapes, names, ref)
@@ -213,7 +268,7 @@ class PriorityQueue(QueueBase):
 
 
 class ConditionalAccumulatorBase(metaclass=Named):
-    """What accumulators of gradients share."""
+    """The base of gradient accumulators."""
 
     def __init__(self, dtype, shape, accumulator_ref):
         self._dtype, self._shape, self._ref = as_dtype(dtype), tensor_shape.TensorShape(shape), accumulator_ref
@@ -230,7 +285,7 @@ class ConditionalAccumulatorBase(metaclass=Named):
 
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
-    """Adds gradients up until enough of them came."""
+    """Sums gradients until enough of them have arrived."""
 
     def __init__(self, dtype, shape=None, shared_name=None, name="conditional_accumulator", reduction_type="MEAN"):
         super().__init__(dtype, shape, op("ConditionalAccumulator", name, dtype=as_dtype(dtype), shape=tensor_shape.TensorShape(shape),
@@ -246,14 +301,14 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
 
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
-    """Adds sparse gradients up until enough of them came."""
+    """Sums sparse gradients until enough of them have arrived."""
 
     def __init__(self, dtype, shape=None, shared_name=None, name="sparse_conditional_accumulator", reduction_type="MEAN"):
         super().__init__(dtype, shape, op("SparseConditionalAccumulator", name, dtype=as_dtype(dtype), reduction_type=reduction_type,
                                           shape=tensor_shape.TensorShape(shape), shared_name=shared_name or ""))
 
     def apply_grad(self, grad_indices, grad_values, grad_shape=None, local_step=0, name=None):
-        """Adds rows of a gradient; dropped if local_step is before the accumulator's global step."""
+        """Adds rows of a gradient; it is dropped if local_step is less than the accumulator's global step."""
         from weft._core.framework import dtypes
         from weft._core.ops.math_ops import cast
         local_step = cast(local_step, dtypes.int64)
@@ -262,15 +317,15 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
                   gradient_shape=cast([] if grad_shape is None else grad_shape, dtypes.int64), has_known_shape=grad_shape is not None)
 
     def apply_indexed_slices_grad(self, grad, local_step=0, name=None):
-        """Adds a gradient that is IndexedSlices."""
+        """Adds a gradient given as IndexedSlices."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 
     def take_grad(self, num_required, name=None):
-        """The indices, values and shape of the average, once num_required gradients came."""
+        """Returns the indices, values and shape of the average, once num_required gradients have arrived."""
         return op("SparseAccumulatorTakeGradient", name, handle=self._ref, num_required=num_required, dtype=self._dtype)
 
     def take_indexed_slices_grad(self, num_required, name=None):
-        """The average as IndexedSlices."""
+        """Returns the average as IndexedSlices."""
         from weft._core.framework.graph import IndexedSlices
         made = self.take_grad(num_required, name)
         return IndexedSlices(made.values, made.indices, made.shape)

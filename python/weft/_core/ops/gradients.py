@@ -7,6 +7,7 @@ import itertools
 from weft._core.framework import errors, library
 from weft._core.framework.absent import Named
 from weft._core.framework.build import constant, convert_to_tensor, op
+from weft._core.framework.dtypes import DType
 from weft._core.framework.gradient_registry import gradient_of, registry
 from weft._core.framework.graph import GraphKeys, IndexedSlices, get_default_graph, name_scope
 from weft._core.framework.nest import flatten, pack_like
@@ -20,14 +21,14 @@ class AggregationMethod(metaclass=Named):
 
 
 class UnconnectedGradients(enum.Enum):
-    """What tf.gradients gives for an x that no y depends on."""
+    """What tf.gradients returns for an x on which no y depends."""
 
     NONE = "none"
     ZERO = "zero"
 
 
 def is_tree(aggregation_method):
-    """True if gradients are added in pairs, as a tree; False if one AddN adds them all."""
+    """Returns True if gradients are added in pairs, as a tree; False if one AddN adds them all."""
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError("Invalid `aggregation_method` specified %s. Accepted values are [0, 1, 2]." % aggregation_method)
     return aggregation_method not in (None, 0)
@@ -38,12 +39,14 @@ def _list(x):
 
 
 def _out(x):
-    """Returns the reference of a variable, by which it is differentiated, no matter which node reads it."""
+    """Returns the output by which a value is differentiated; for a variable that is its reference, whichever node reads
+    it.
+    """
     return x._ref()._out if isinstance(x, Variable) else convert_to_tensor(x)._out
 
 
 def _given(ys, grad_ys):
-    """Output numbers of grad_ys, with -1 where ones are used; None if ones are used for all ys."""
+    """Returns the outputs of grad_ys, with -1 where ones are used, or None if ones are used for all ys."""
     if grad_ys is None:
         grad_ys = [None] * len(ys)
     grad_ys = _list(grad_ys)
@@ -53,6 +56,10 @@ def _given(ys, grad_ys):
     for i, (y, g) in enumerate(zip(ys, grad_ys)):
         if g is None and y.dtype.is_complex:
             raise TypeError("Gradients of complex tensors (%s) must set grad_ys (y.dtype = %s)" % (y, y.dtype.name))
+        given = getattr(g, "dtype", y.dtype)
+        if isinstance(given, DType) and given.base_dtype != y.dtype.base_dtype:
+            raise TypeError("Gradient type %s generated for tensor %s with type %s must be the same"
+                            % (given.name, y, y.dtype.name))
         made.append(-1 if g is None else convert_to_tensor(g, y.dtype.base_dtype, name="grad_y_%d" % i)._out)
     return made if any(g >= 0 for g in made) else None
 
@@ -71,7 +78,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
         for y in ys if grad_ys is None else ():
             if y.dtype.base_dtype.name == "string":
                 raise TypeError("tf.gradients: %s is a string, which has no gradient" % y.name)
-        xs_out, stop = [_out(x) for x in xs], [_out(s) for s in _list(stop_gradients or [])]
+        xs_out, stop = [_out(x) for x in xs], [_out(s) for s in _list([] if stop_gradients is None else stop_gradients)]
         given = _given(ys, grad_ys)
         try:
             with graph._differentiating():
@@ -79,7 +86,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
                                           bool(gate_gradients), tree)
         except errors.InvalidArgumentError as e:
             raise ValueError(e.message) from None
-        except errors.UnimplementedError as e:  # TensorFlow raises Python's own classes
+        except errors.UnimplementedError as e:  # TensorFlow raises Python's own exception classes here.
             kind = TypeError if e.message.startswith("Second-order gradient for while loops") else NotImplementedError
             raise kind(e.message) from None
     made = [gradient_of(graph, row) for row in rows]
@@ -90,7 +97,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
 
 
 def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None):
-    """The second derivatives of the sum of ys by the elements of each x, of shape x.shape + x.shape."""
+    """Returns the second derivatives of the sum of ys with respect to each x, of shape x.shape + x.shape."""
     from weft._core.ops import array_ops, control_flow
     from weft._core.ops.functional_ops import TensorArray
     xs = _list(xs)
@@ -120,7 +127,10 @@ def _is_resource(variable):
 
 
 def _variables_of(graph, before, known):
-    """The trainable resource variables that the nodes since `before` read.  Raises TypeError if f made a reference variable."""
+    """Returns the trainable resource variables that nodes added since `before` read.
+
+    Raises TypeError if f made a reference variable.
+    """
     new = [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if v not in known]
     if any(isinstance(v, Variable) and not _is_resource(v) for v in new):
         raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
@@ -136,7 +146,9 @@ def _takes_variables(grad_fn):
 
 
 def custom_gradient(f=None):
-    """tf.custom_gradient: f returns (result, grad_fn), and grad_fn maps the gradients of the result to those of the arguments."""
+    """Decorates a function f that returns (result, grad_fn); grad_fn maps gradients of the result to those of the
+    arguments.
+    """
     if f is None:
         return custom_gradient
 
@@ -175,7 +187,8 @@ def _with_gradient(f, args):
         by_input = flatten(by_input) if isinstance(by_input, (list, tuple)) else [by_input]
         return [None] * count + list(by_input) + by_variable
     registry.register(differentiate, name)
-    for r in results:  # nobody reads these; TensorFlow makes them too, and so the names of later nodes agree
+    # Nothing reads these nodes; they are made because TensorFlow makes them, so that the names of later nodes agree.
+    for r in results:
         op("Identity", input=r)
     with graph.gradient_override_map({"IdentityN": name}):
         made = op("IdentityN", input=results + flatten(args) + variables)
@@ -183,7 +196,7 @@ def _with_gradient(f, args):
 
 
 def grad_pass_through(f):
-    """f, with the gradient of its result taken for that of its argument."""
+    """Returns a function that computes f but passes the gradient of the result on as the gradient of the argument."""
     @custom_gradient
     def passed(*args):
         def gradient(*grads, **kwargs):
@@ -195,7 +208,9 @@ def grad_pass_through(f):
 
 
 def recompute_grad(f):
-    """f, computed again for its gradient, so that its intermediate values are not kept in memory."""
+    """Returns a function that computes f again for its gradient, so that intermediate values need not be kept in
+    memory.
+    """
     @custom_gradient
     def recomputed(*args):
         from weft._core.ops.array_ops import identity
@@ -217,7 +232,7 @@ def recompute_grad(f):
 # ---- clipping ----
 
 def _values(t, name=None):
-    """The tensor, or the values of IndexedSlices."""
+    """Returns the tensor, or the values of IndexedSlices."""
     return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=name)
 
 

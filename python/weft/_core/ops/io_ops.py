@@ -1,4 +1,4 @@
-"""Reading: readers, records, parsing of examples, decoding."""
+"""Input: readers, records, parsing of Examples, and decoding."""
 import collections
 
 from weft._core.framework import dtypes, tensor_shape, wrap
@@ -11,7 +11,7 @@ from weft._core.ops.data_flow import QueueBase
 from weft._core.ops.sparse import SparseTensor
 
 wrap.functions("""
-decode_raw DecodeRaw bytes:bytes out_type little_endian=True
+decode_raw_op DecodeRaw bytes out_type little_endian=True
 read_file ReadFile filename
 write_file WriteFile filename contents
 matching_files MatchingFiles pattern
@@ -28,7 +28,17 @@ regex_replace RegexReplace input pattern rewrite replace_global=True
 string_strip StringStrip input
 serialize_tensor SerializeTensor tensor
 parse_tensor ParseTensor serialized out_type
+encode_proto EncodeProto sizes values field_names message_type descriptor_source='local://'
 """, globals())
+wrap.functions("decode_proto DecodeProtoV2 bytes:bytes message_type field_names output_types descriptor_source='local://' "
+               "message_format='binary' sanitize=False", globals())
+
+
+def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
+    data = either("input_bytes", input_bytes, "bytes", bytes)
+    if data is None or out_type is None:
+        raise ValueError("tf.decode_raw: %s is missing" % ("input_bytes" if data is None else "out_type"))
+    return decode_raw_op(data, out_type, little_endian, name=name)  # noqa: F821
 
 
 def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
@@ -81,7 +91,7 @@ def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_
 
 
 def rows_of_split(indices, values, shape):
-    """The pieces of strings as a ragged tensor."""
+    """Returns the pieces of split strings as a ragged tensor."""
     from weft._core.ragged.ragged_tensor import RaggedTensor
     return RaggedTensor.from_value_rowids(values, indices[:, 0], shape[0], validate=False)
 
@@ -114,38 +124,43 @@ class ReaderBase(metaclass=Named):
 
     reader_ref = property(lambda self: self._ref)
 
+    def _ask(self, kind, name, queue=None, **inputs):
+        """Adds the op of a reader with a resource handle, or the older op of a reader with a reference."""
+        old = self._ref.dtype.base_dtype != dtypes.resource
+        if queue is not None:
+            ref = queue.queue_ref if isinstance(queue, QueueBase) else queue
+            inputs["queue_handle"] = op("FakeQueue", None, resource=ref) if old else ref
+        return op(kind if old else kind + "V2", name, reader_handle=self._ref, **inputs)
+
     def read(self, queue, name=None):
-        ref = queue.queue_ref if isinstance(queue, QueueBase) else queue
-        key, value = op("ReaderReadV2", name, reader_handle=self._ref, queue_handle=ref)
+        key, value = self._ask("ReaderRead", name, queue)
         return collections.namedtuple("ReaderRead", ["key", "value"])(key, value)
 
     def read_up_to(self, queue, num_records, name=None):
-        ref = queue.queue_ref if isinstance(queue, QueueBase) else queue
-        keys, values = op("ReaderReadUpToV2", name, reader_handle=self._ref, queue_handle=ref,
-                          num_records=convert_to_tensor(num_records, dtypes.int64))
+        keys, values = self._ask("ReaderReadUpTo", name, queue, num_records=num_records)
         return collections.namedtuple("ReaderReadUpTo", ["keys", "values"])(keys, values)
 
     def num_records_produced(self, name=None):
-        return op("ReaderNumRecordsProducedV2", name, reader_handle=self._ref)
+        return self._ask("ReaderNumRecordsProduced", name)
 
     def num_work_units_completed(self, name=None):
-        return op("ReaderNumWorkUnitsCompletedV2", name, reader_handle=self._ref)
+        return self._ask("ReaderNumWorkUnitsCompleted", name)
 
     def reset(self, name=None):
-        return op("ReaderResetV2", name, reader_handle=self._ref)
+        return self._ask("ReaderReset", name)
 
     @property
     def supports_serialize(self):
-        """Whether the state of the reader can be taken and given back."""
+        """Whether the state of the reader can be saved and restored."""
         return self._kind == "IdentityReaderV2"
 
     def serialize_state(self, name=None):
-        """The state of the reader, as text."""
-        return op("ReaderSerializeStateV2", name, reader_handle=self._ref)
+        """Returns the state of the reader as a string."""
+        return self._ask("ReaderSerializeState", name)
 
     def restore_state(self, state, name=None):
-        """The op that gives a reader the state that serialize_state took."""
-        return op("ReaderRestoreStateV2", name, reader_handle=self._ref, state=convert_to_tensor(state, dtypes.string))
+        """Returns the op that restores a state of serialize_state."""
+        return self._ask("ReaderRestoreState", name, state=state)
 
 
 class WholeFileReader(ReaderBase):
@@ -169,6 +184,15 @@ class FixedLengthRecordReader(ReaderBase):
     def __init__(self, record_bytes, header_bytes=None, footer_bytes=None, hop_bytes=None, name=None, encoding=None):
         super().__init__(name, record_bytes=record_bytes, header_bytes=header_bytes or 0, footer_bytes=footer_bytes or 0,
                          hop_bytes=hop_bytes or 0, encoding=encoding or "")
+
+
+class LMDBReader(ReaderBase):
+    """Reads the keys and values of LMDB databases. As in TensorFlow, options are ignored."""
+    _kind = "LMDBReader"
+
+    def __init__(self, name=None, options=None):
+        del options
+        super().__init__(name)
 
 
 class TFRecordReader(ReaderBase):
@@ -197,7 +221,7 @@ class FixedLenSequenceFeature(collections.namedtuple("FixedLenSequenceFeature",
 
 
 def check_features(features, kinds, part=""):
-    """Refuses a feature that is of no such kind, has a type that Examples do not have, or a shape that is not known.
+    """Raises an error for a feature of a wrong class, a type that Examples do not have, or an unknown shape.
 
     Args:
       features: {key: feature}.

@@ -49,7 +49,6 @@ truncatediv TruncateDiv x y
 truncatemod TruncateMod x y
 realdiv RealDiv x y
 squared_difference SquaredDifference x y
-div_no_nan DivNoNan x y
 igamma Igamma a x
 igammac Igammac a x
 zeta Zeta x q
@@ -89,7 +88,13 @@ polygamma Polygamma a x
 
 
 def add(x, y, name=None):
-    return op("Add", name, x=x, y=y)
+    return op(add_op(x, y), name or "Add", x=x, y=y)
+
+
+def add_op(x, y):
+    """Returns Add, or AddV2 for the unsigned integers that only AddV2 supports."""
+    wide = (dtypes.uint16, dtypes.uint32, dtypes.uint64, np.uint16, np.uint32, np.uint64)
+    return "AddV2" if builtins.any(getattr(v, "dtype", None) in wide for v in (x, y)) else "Add"
 
 
 def equal(x, y, name=None):
@@ -150,32 +155,52 @@ to_bfloat16 = _to("ToBFloat16", dtypes.bfloat16)
 
 
 def _divided_as(dtype):
-    """The type in which integers are divided by `/`; None for types that stay."""
+    """Returns the type in which integers are divided by `/`, or None for types that are kept."""
     wider = {4: dtypes.float32, 6: dtypes.float32, 5: dtypes.float32, 17: dtypes.float32,
              3: dtypes.float64, 9: dtypes.float64, 22: dtypes.float64, 23: dtypes.float64}
     return wider.get(dtype.as_datatype_enum)
 
 
+def widened(x, y):
+    """Returns both operands of a division; integers are converted to the floating-point type in which they are divided.
+    """
+    x = convert_to_tensor(x, name="x")
+    y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+    if x.dtype.base_dtype != y.dtype.base_dtype:
+        raise TypeError("x and y must have the same dtype, got %r != %r" % (x.dtype, y.dtype))
+    to = _divided_as(x.dtype.base_dtype)
+    return (x, y) if to is None else (cast(x, to), cast(y, to))
+
+
 def truediv(x, y, name=None):
     with name_scope(name, "truediv", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
-        if x.dtype.base_dtype != y.dtype.base_dtype:
-            raise TypeError("x and y must have the same dtype, got %r != %r" % (x.dtype, y.dtype))
-        to = _divided_as(x.dtype.base_dtype)
-        if to is not None:
-            x, y = cast(x, to), cast(y, to)
+        x, y = widened(x, y)
         return op("RealDiv", scope, x=x, y=y)
+
+
+def div_no_nan(x, y, name=None):
+    """Returns x / y, and 0 where y is 0.
+
+    Args:
+      x: the numerators.
+      y: the denominators.
+      name: a name for the operation.
+    """
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        if not is_tensor(x) and is_tensor(y):
+            x = convert_to_tensor(x, dtype_hint=y.dtype.base_dtype, name="x")
+        x, y = widened(x, y)
+        return op("DivNoNan", scope, x=x, y=y)
 
 
 def divide(x, y, name=None):
     if name is not None:
         return truediv(x, y, name)
-    return (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
+    return convert_to_tensor(x, dtype=y.dtype.base_dtype if isinstance(y, Tensor) else None) / y
 
 
 def div(x, y, name=None):
-    """Python 2's division: integers stay integers."""
+    """Divides as Python 2 does: integers stay integers."""
     with name_scope(name, "div", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
@@ -246,7 +271,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
                              "`adjoint_b`=%s." % (transpose_b, adjoint_b))
         flips = {"x": bool(transpose_a or adjoint_a), "y": bool(transpose_b or adjoint_b)}
         batched = [r is None or r > 2 for r in ranks]
-        # The batched ops take adjoints, and MatMul transposes: what was asked for differs by a conjugate.
+        # The batched ops take adjoints and MatMul takes transposes; the requested operation differs by a conjugate.
         a = conj(a) if (transpose_a if any(batched) else adjoint_a) else a
         b = conj(b) if (transpose_b if any(batched) else adjoint_b) else b
         if any(batched):
@@ -271,7 +296,12 @@ def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64
     return op("ArgMin", name, input=input, dimension=axis, output_type=output_type)
 
 
-arg_max, arg_min = argmax, argmin
+def arg_max(input, dimension, output_type=dtypes.int64, name=None):
+    return op("ArgMax", name, input=input, dimension=dimension, output_type=output_type)
+
+
+def arg_min(input, dimension, output_type=dtypes.int64, name=None):
+    return op("ArgMin", name, input=input, dimension=dimension, output_type=output_type)
 
 
 def range(start, limit=None, delta=1, dtype=None, name="range"):
@@ -283,14 +313,15 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
             order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
             kinds = [convert_type(v) for v in (start, limit, delta)]
             found = max(kinds, key=lambda d: order.index(d) if d in order else 0)
-        own = dtype is None and found == dtypes.int64  # TensorFlow makes the constants as they are and casts
+        # As in TensorFlow, the constants are made in their own type and then cast.
+        own = dtype is None and found == dtypes.int64
         parts = [convert_to_tensor(v, name=n) if isinstance(v, Tensor) else constant(v, None if own else found, name=n)
                  for v, n in ((start, "start"), (limit, "limit"), (delta, "delta"))]
         return op("Range", scope, start=cast(parts[0], found), limit=cast(parts[1], found), delta=cast(parts[2], found))
 
 
 def convert_type(value):
-    """The type a Python value would have as a tensor."""
+    """Returns the type that a Python value would have as a tensor."""
     if hasattr(value, "dtype"):
         return as_dtype(value.dtype).base_dtype
     if isinstance(value, float):
@@ -323,17 +354,33 @@ def complex(real, imag, name=None):
 
 def real(input, name=None):
     input = convert_to_tensor(input)
-    return op("Real", name, input=input, Tout=input.dtype.real_dtype) if input.dtype.is_complex else input
+    if input.dtype.is_complex:
+        return op("Real", name, input=input, Tout=input.dtype.real_dtype)
+    if not _is_numeric(input.dtype):
+        raise TypeError("input must be a numeric tensor, but got tensor with dtype %r" % input.dtype)
+    return input
 
 
 def imag(input, name=None):
-    input = convert_to_tensor(input)
-    return op("Imag", name, input=input, Tout=input.dtype.real_dtype)
+    with name_scope(name, "Imag", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if input.dtype.is_complex:
+            return op("Imag", scope, input=input, Tout=input.dtype.real_dtype)
+        from weft._core.ops.array_ops import zeros_like
+        return zeros_like(input)
 
 
 def conj(x, name=None):
     x = convert_to_tensor(x)
-    return op("Conj", name, input=x) if x.dtype.is_complex else x
+    if x.dtype.is_complex:
+        return op("Conj", name, input=x)
+    if not _is_numeric(x.dtype):
+        raise TypeError("Expected numeric or variant tensor, got dtype %r." % x.dtype)
+    return x
+
+
+def _is_numeric(dtype):
+    return dtype.is_floating or dtype.is_integer
 
 
 # ---- reductions ----
@@ -351,11 +398,12 @@ def _reduction(public, kind, converts=None):
     def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
         axis = either("axis", axis, "reduction_indices", reduction_indices)
         keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
-        x = input_tensor  # a resource variable is read by the node itself
+        x = input_tensor  # The node itself reads a resource variable.
         if not hasattr(x, "handle"):
             x = x if isinstance(x, Tensor) else convert_to_tensor(x, None if is_tensor(x) else converts, name="input_tensor")
         made = op(kind, name, input=x, reduction_indices=_axes(x, axis), keep_dims=keepdims)
-        if axis is None and not keepdims and made.shape.ndims is None:  # all dimensions of an unknown number
+        # The rank is unknown, and all dimensions are reduced.
+        if axis is None and not keepdims and made.shape.ndims is None:
             made.set_shape([])
         return made
     reduce.__name__ = public
@@ -419,7 +467,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
 
 
 def _norm_axes(ord, axis):
-    """None, one axis or two as a tuple; a norm that these do not have is refused."""
+    """Returns None, one axis or two axes as a tuple; raises ValueError for a norm that they do not have."""
     if isinstance(axis, (tuple, list)) and len(axis) == 2:
         if any(not isinstance(a, (int, np.integer)) for a in axis) or axis[0] == axis[1]:
             raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers, got %s" % (axis,))
@@ -435,7 +483,7 @@ def _norm_axes(ord, axis):
 
 
 def _norm_kept(x, ord, axes):
-    """The norm, with the axes that it is taken over kept at size 1."""
+    """Returns the norm, with the reduced axes kept at size 1."""
     matrix = axes is not None and len(axes) == 2
     if matrix and ord == 2:
         return _largest_singular_value(x, axes)
@@ -452,7 +500,7 @@ def _norm_kept(x, ord, axes):
 
 
 def _largest_singular_value(x, axes):
-    """The 2-norm of matrices: their two axes are moved to the end, and the result keeps both in their places."""
+    """Returns the 2-norm of matrices. Their two axes are moved to the end, and the result keeps both at size 1."""
     from weft._core.ops.array_ops import expand_dims, transpose
     from weft._core.ops.linalg_solve import svd
     if x.shape.ndims is None:
@@ -468,7 +516,10 @@ def _largest_singular_value(x, axes):
 
 
 def _einsum_subscripts(equation, inputs):
-    """What each input and the result are labeled with; without an arrow the result has what stands once, in order."""
+    """Returns the labels of each input and of the result.
+
+    Without an arrow, the result has the labels that occur once, in order.
+    """
     left, arrow, out = equation.replace(" ", "").partition("->")
     parts = left.split(",")
     if not left.replace("...", "").replace(",", "").isalpha() and left.replace("...", "").replace(",", "") or not (
@@ -491,7 +542,8 @@ def einsum(equation, *inputs, **kwargs):
     parts, out = _einsum_subscripts(equation, inputs)
     with name_scope(name, "einsum", inputs):
         tensors = [x if hasattr(x, "handle") else convert_to_tensor(x) for x in inputs]
-        while len(tensors) > 2:  # two at a time, keeping what the others and the result need
+        # Contracts two tensors at a time, keeping the labels that the others and the result need.
+        while len(tensors) > 2:
             needed = set("".join(parts[2:] + [out]).replace(".", ""))
             kept = "".join(dict.fromkeys(c for c in (parts[0] + parts[1]).replace(".", "") if c in needed))
             kept = ("..." if "..." in parts[0] + parts[1] else "") + kept
@@ -501,7 +553,7 @@ def einsum(equation, *inputs, **kwargs):
 
 
 def _dot_axes(a, axes):
-    """The axes of both operands to sum over: two lists, or two tensors where they are known only when the graph runs."""
+    """Returns the axes of both operands to sum over: two lists, or two tensors if they are known only in the run."""
     from weft._core.ops.array_ops import rank
     if isinstance(axes, Tensor):
         return axes[0], axes[1]
@@ -526,9 +578,8 @@ def _dot_axes(a, axes):
 
 
 def _dot_operand(x, axes, summed_first):
-    """x as a matrix of the axes that are kept and those that are summed over.
-
-    Gives the matrix, the sizes of the kept axes (a list, or a tensor where one is unknown), and what is known of them.
+    """Returns x as a matrix of the kept axes and the summed axes, the sizes of the kept axes (a list, or a tensor if
+    one is unknown), and what is known of them.
     """
     from weft._core.ops.array_ops import concat, gather, reshape, shape, stack, transpose
     known, free, rank = None, None, x.shape.ndims
@@ -554,7 +605,7 @@ def _dot_operand(x, axes, summed_first):
 
 
 def _dot_unknown(x, axes):
-    """The shape of x, the axes to sum over counted from the first, and the others: all tensors."""
+    """Returns the shape of x, the axes to sum over as non-negative numbers, and the other axes, all as tensors."""
     from weft._core.ops.array_ops import rank, shape, where
     sizes, n = shape(x), rank(x)
     axes = convert_to_tensor(axes, dtypes.int32, name="axes")
@@ -563,7 +614,7 @@ def _dot_unknown(x, axes):
 
 
 def _dot_known(x, axes, free, summed_first):
-    """The matrix of an operand of known shape; nodes that would change nothing are left out."""
+    """Returns the matrix of an operand of known shape, without nodes that would change nothing."""
     from weft._core.ops.array_ops import reshape, transpose
     order, sizes = (axes + free if summed_first else free + axes), x.shape.as_list()
     if order != list(_range(len(order))):
@@ -597,7 +648,7 @@ _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
     arr = convert_to_tensor(arr, name="arr", preferred_dtype=dtypes.int32)
-    if arr.dtype.is_floating or arr.dtype.is_bool:  # fractions are cut off
+    if arr.dtype.is_floating or arr.dtype.is_bool:  # Fractions are truncated.
         arr = cast(arr, dtypes.int32)
     size = maximum(convert_to_tensor(minlength or 0, dtypes.int32), reduce_max(arr) + 1)  # noqa: F821
     if maxlength is not None:
@@ -622,13 +673,14 @@ def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, 
 
 
 def _of_one_rank(labels, predictions):
-    """Labels and predictions, without a last axis of one element that only one of them has."""
+    """Returns labels and predictions with equal ranks: a last axis of one element that only one of them has is removed.
+    """
     from weft._core.contrib.framework import remove_squeezable_dimensions
     return remove_squeezable_dimensions(labels, predictions)
 
 
 def _checked_classes(classes, what, limit):
-    """The classes; a step that is given one below 0, or not below the limit, fails."""
+    """Returns the classes with a check that fails for a class below 0 or not below the limit."""
     from weft._core.framework.graph import control_dependencies
     from weft._core.ops import check_ops
     checks = [check_ops.assert_non_negative(classes, message="`%s` contains negative values" % what)]

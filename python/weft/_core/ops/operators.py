@@ -1,4 +1,7 @@
-"""The operators of Tensor and Variable: `+` makes Add, named "add"; a Python number becomes the tensor's type."""
+"""The operators of Tensor and Variable: `+` makes a node Add, named "add"; a Python number is converted to the tensor's
+type.
+"""
+from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import Tensor, name_scope
 from weft._core.ops import array_ops, math_ops
@@ -41,27 +44,34 @@ def _mul(x, y, scope):
     return op("Mul", scope, x=x, y=y)
 
 
-def _logical(logical):
+def _logical(logical, of_bits):
+    """Returns the function for `&`, `|` or `^`: a logical one for booleans, one of bits for integers."""
     def fn(x, y, scope):
-        return op(logical, scope, x=x, y=y)
+        return logical(x, y, name=scope) if x.dtype.base_dtype == dtypes.bool else op(of_bits, scope, x=x, y=y)
     return fn
 
 
-def _xor(x, y, scope):
-    return math_ops.logical_xor(x, y, name=scope)
+def _invert(x):
+    x = convert_to_tensor(x)
+    return math_ops.logical_not(x) if x.dtype.base_dtype == dtypes.bool else op("Invert", None, x=x)
 
 
-_BINARY = {"add": ("add", _plain("Add")), "sub": ("sub", _plain("Sub")), "mul": ("mul", _mul), "div": ("div", _div),
+def _add(x, y, scope):
+    return op(math_ops.add_op(x, y), scope, x=x, y=y)
+
+
+_BINARY = {"add": ("add", _add), "sub": ("sub", _plain("Sub")), "mul": ("mul", _mul), "div": ("div", _div),
            "truediv": ("truediv", lambda x, y, s: math_ops.truediv(x, y, s)),
            "floordiv": ("floordiv", lambda x, y, s: math_ops.floordiv(x, y, s)), "mod": ("mod", _plain("FloorMod")),
-           "pow": ("pow", _plain("Pow")), "and": ("and", _logical("LogicalAnd")), "or": ("or", _logical("LogicalOr")),
-           "xor": ("xor", _xor), "matmul": ("matmul", lambda x, y, s: math_ops.matmul(x, y, name=s))}
+           "pow": ("pow", _plain("Pow")), "and": ("and", _logical(math_ops.logical_and, "BitwiseAnd")),
+           "or": ("or", _logical(math_ops.logical_or, "BitwiseOr")), "xor": ("xor", _logical(math_ops.logical_xor, "BitwiseXor")),
+           "matmul": ("matmul", lambda x, y, s: math_ops.matmul(x, y, name=s))}
 
 
-# ---- a sparse tensor and a dense one, which is broadcast to it ----
+# ---- operators of a sparse tensor and a dense one, which is broadcast to it ----
 
 def _of_values(kind, sparse, dense, scope):
-    """What the op makes of the values of the sparse tensor, at their places."""
+    """Returns a sparse tensor with the result of the op for each of its values."""
     return sparse.with_values(op(kind, scope, sp_indices=sparse.indices, sp_values=sparse.values, sp_shape=sparse.dense_shape,
                                  dense=dense))
 
@@ -92,12 +102,14 @@ def install(cls):
         setattr(cls, "__%s__" % method, lambda x, y, fn=fn: fn(convert_to_tensor(x), y))
     cls.__neg__ = lambda x: math_ops.negative(x)
     cls.__abs__ = lambda x: math_ops.abs(x)
-    cls.__invert__ = lambda x: math_ops.logical_not(x)
+    cls.__invert__ = _invert
     cls.__getitem__ = lambda x, item: array_ops.slice_helper(x, item)
 
 
 def install_on_values(cls):
-    """A resource variable is read first, outside of the operator's name scope."""
+    """Adds operators to a class of resource variables; the variable is read first, outside of the operator's name
+    scope.
+    """
     def of_value(method):
         return lambda v, *args: method(v.value(), *args)
     for name in ["__%s%s__" % (r, m) for m in _BINARY for r in ("", "r")] + [

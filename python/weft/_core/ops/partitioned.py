@@ -1,15 +1,15 @@
-"""Variables that are cut into pieces: get_variable with a partitioner, create_partitioned_variables."""
+"""Partitioned variables: get_variable with a partitioner, create_partitioned_variables."""
 import math
 
 from weft._core.framework import dtypes, tensor_shape
-from weft._core.framework.build import register_tensor_conversion_function
+from weft._core.framework.build import convert_to_tensor, register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.ops import array_ops
 
 
 class PartitionInfo:
-    """What an initializer is told of the piece it fills."""
+    """Tells an initializer which piece of a variable it fills."""
 
     def __init__(self, full_shape, var_offset, full_name=None):
         self.full_shape, self.var_offset, self.full_name = list(full_shape), list(var_offset), full_name
@@ -23,7 +23,7 @@ class PartitionInfo:
 
 
 class PartitionedVariable:
-    """The pieces of one variable, in order along the axis that was cut."""
+    """The pieces of one variable, in order along the partitioned axis."""
 
     def __init__(self, name, shape, dtype, variable_list, partitions):
         self._name, self._shape, self._dtype = name, tensor_shape.as_shape(shape), as_dtype(dtype)
@@ -50,7 +50,7 @@ class PartitionedVariable:
     def __len__(self):
         return len(self._list)
 
-    def as_tensor(self):
+    def _concat(self):
         with name_scope(None):
             if len(self._list) == 1:
                 return array_ops.identity(self._list[0], name=self._name)
@@ -59,12 +59,26 @@ class PartitionedVariable:
                 whole = array_ops.concat(self._list, axis)
             return array_ops.identity(whole, name=self._name)
 
-    def assign(self, value, use_locking=False, name=None, read_value=True):
+    def as_tensor(self):
+        with get_default_graph().control_dependencies(None):  # a read waits for nothing, as that of a whole variable
+            return self._concat()
+
+    def _change(self, method, value, name):
+        """One update of each piece by its part of the value."""
         from weft._core.ops.control_flow import group
         axis = next((i for i, p in enumerate(self._partitions) if p > 1), 0)
         sizes = [v.get_shape().as_list()[axis] for v in self._list]
         parts = array_ops.split(value, sizes, axis)
-        return group(*[v.assign(p) for v, p in zip(self._list, parts)], name=name)
+        return group(*[getattr(v, method)(p) for v, p in zip(self._list, parts)], name=name)
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        return self._change("assign", value, name)
+
+    def assign_add(self, value, use_locking=False, name=None, read_value=True):
+        return self._change("assign_add", value, name)
+
+    def assign_sub(self, value, use_locking=False, name=None, read_value=True):
+        return self._change("assign_sub", value, name)
 
     def initialized_value(self):
         return [v.initialized_value() for v in self._list]
@@ -77,7 +91,7 @@ register_tensor_conversion_function(PartitionedVariable, lambda value, dtype=Non
 
 
 def _pieces(shape, counts):
-    """(offset, shape) of each piece; the first ones are larger when it does not come out even."""
+    """Returns (offset, shape) of each piece; the first ones are larger if the size is not divisible."""
     axis = next((i for i, c in enumerate(counts) if c > 1), 0)
     if counts[axis] > shape[axis]:
         raise ValueError("Cannot slice dimension %d of size %d into %d parts" % (axis, shape[axis], counts[axis]))
@@ -93,18 +107,20 @@ def _pieces(shape, counts):
         at += size
 
 
-def _slice(tensor, offset, dims, scope):
+def _slice(value, dtype, offset, dims, scope):
     with name_scope(scope):
-        return array_ops.slice(tensor, offset, dims)
+        return array_ops.slice(convert_to_tensor(value, dtype), offset, dims)
 
 
 def get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainable, collections, caching_device,
                     partitioner, validate_shape, constraint, use_resource=None):
     from weft._core.ops.variable_scope import single
-    given = isinstance(initializer, Tensor)
-    if given and shape is not None:
-        raise ValueError("If initializer is a constant, do not specify shape.")
-    full = initializer.shape if given else tensor_shape.as_shape(shape)
+    from_tensor = isinstance(initializer, Tensor)
+    if from_tensor:
+        dtype = initializer.dtype.base_dtype
+    full = tensor_shape.as_shape(initializer.shape if from_tensor and shape is None else shape)
+    if from_tensor and not full.is_compatible_with(initializer.shape):
+        raise ValueError("Shapes %s and %s are not compatible" % (full, initializer.shape))
     store, found = get_default_graph()._partitioned_store, get_default_graph()._partitioned_store.get(name)
     if name in get_default_graph()._variable_store:
         raise ValueError("A partitioner was provided, but an unpartitioned version of the variable was found: %s.  Perhaps a variable of "
@@ -116,8 +132,9 @@ def get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainab
         raise ValueError("PartitionedVariable %s does not exist, or was not created with tf.get_variable(). Did you mean to set "
                          "reuse=False or reuse=tf.AUTO_REUSE in VarScope?" % name)
     full, made = full.as_list(), []
+    value = initializer is not None and not callable(initializer)
     for i, (offset, dims) in enumerate(_pieces(full, counts)):
-        start = _slice(initializer, offset, dims, "%s/part_%d/PartitionedInitializer/" % (name, i)) if given else initializer
+        start = _slice(initializer, dtype, offset, dims, "%s/part_%d/PartitionedInitializer/" % (name, i)) if value else initializer
         piece = single("%s/part_%d" % (name, i), dims, dtype, start, regularizer, reuse, trainable, collections,
                        caching_device, validate_shape, constraint, PartitionInfo(full, offset, name), use_resource)
         made.append(piece)
@@ -126,7 +143,7 @@ def get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainab
 
 
 def _partitions(partitioner, name, full, dtype):
-    """How many pieces the partitioner cuts each dimension into."""
+    """Returns into how many pieces the partitioner divides each dimension."""
     if not callable(partitioner):
         raise ValueError("Partitioner must be callable, but received: %s" % (partitioner,))
     if not full.is_fully_defined():
@@ -144,7 +161,7 @@ def _partitions(partitioner, name, full, dtype):
 
 
 def _shared(found, name, full, dtype, counts, reuse):
-    """The partitioned variable that was made before, if it is what is asked for."""
+    """Returns the existing partitioned variable if it matches the request; raises ValueError otherwise."""
     if not reuse:
         raise ValueError("Partitioned variable with name %s already exists. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                          "VarScope?" % name)

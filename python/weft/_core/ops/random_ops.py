@@ -1,4 +1,6 @@
-"""tf.random_*: seeds are drawn as TensorFlow draws them."""
+"""tf.random_*: random ops, with seeds drawn as in TensorFlow."""
+import contextlib
+
 import numpy as np
 
 from weft._core.framework import dtypes, library
@@ -8,10 +10,28 @@ from weft._core.framework.graph import get_default_graph, name_scope
 from weft._core.ops.array_ops import _shape_tensor
 
 _DEFAULT_GRAPH_SEED, _MOST = 87654321, 2**31 - 1
+_source = None  # the function that gives all seeds, while seed_source is open
+
+
+@contextlib.contextmanager
+def seed_source(draw):
+    """While it is open, draw(helper) returns the two seeds of every random op. `helper` says that a function of the library
+    makes the op and takes the first seed from the graph there.
+    """
+    global _source
+    before, _source = _source, draw
+    try:
+        yield
+    finally:
+        _source = before
 
 
 def own_seed(op_seed):
-    """The seed of an op: the one given, or of a graph with a seed how many ops without one came before; else None."""
+    """Returns the seed of an op: the given one; or, with a graph seed, the number of earlier ops without a seed; else
+    None.
+    """
+    if _source is not None:
+        return _source(True)[1]
     graph = get_default_graph()
     if op_seed is None and graph.seed is not None:
         op_seed = graph._seeds_drawn
@@ -20,7 +40,9 @@ def own_seed(op_seed):
 
 
 def get_seed(op_seed):
-    """(seed, seed2) of a random op, or (None, None) where neither the graph nor the op has one: tf.get_seed."""
+    """Returns (seed, seed2) of a random op, or (None, None) if neither the graph nor the op has a seed: tf.get_seed."""
+    if _source is not None:
+        return _source(False)
     graph, op_seed = get_default_graph(), own_seed(op_seed)
     if op_seed is None:
         return None, None
@@ -29,12 +51,13 @@ def get_seed(op_seed):
 
 
 def seeds(op_seed):
-    """The attributes seed and seed2 of a random op; zeros let the op choose."""
+    """Returns the attributes seed and seed2 of a random op; zeros let the op choose."""
     return tuple(0 if s is None else int(s) for s in get_seed(op_seed))
 
 
 def seed_operand(seed):
-    """The operands that give a helper of the library a seed: none if neither the program nor the graph has one."""
+    """Returns the seed operands of a library helper, which are empty if neither the program nor the graph has a seed.
+    """
     seed = own_seed(seed)
     return [] if seed is None else [float(seed % _MOST)]
 
@@ -68,7 +91,8 @@ def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None
         maxval = 1
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
         dims = _shape_tensor(shape)
-        # As TensorFlow 2.15: bounds that are Python's ints 0 and 1 are left out, and so is a lower bound that is the int 0.
+        # As in TensorFlow 2.15, bounds that are the Python ints 0 and 1 are omitted, and so is a lower bound that is
+        # the int 0.
         from_zero = not dtype.is_integer and isinstance(minval, int) and minval == 0
         if from_zero and isinstance(maxval, int) and maxval == 1:
             return _draw("RandomUniform", dims, dtype, seed)

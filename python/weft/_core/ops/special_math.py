@@ -1,4 +1,4 @@
-"""Less common functions of numbers: inverse hyperbolic ones, quotients that are safe at zero, segments in any order."""
+"""Less common mathematical functions: inverse hyperbolic functions, safe quotients, unsorted segments."""
 import collections
 import re
 
@@ -27,7 +27,7 @@ identity_n IdentityN input
 
 
 def angle(input, name=None):
-    """The angle of complex numbers; of real ones 0, or pi where they are negative.
+    """Returns the angle of complex numbers; for real ones, 0, or pi if they are negative.
 
     Args:
       input: a tensor of numbers.
@@ -42,7 +42,7 @@ def angle(input, name=None):
 
 
 def lbeta(x, name=None):
-    """log |Beta(x)| along the last dimension: the sum of lgamma, minus lgamma of the sum.
+    """Returns log |Beta(x)| along the last dimension: the sum of lgamma, minus lgamma of the sum.
 
     Args:
       x: a tensor of floating-point numbers, of one dimension or more.
@@ -55,7 +55,7 @@ def lbeta(x, name=None):
 
 
 def erfinv(x, name=None):
-    """The inverse of erf.
+    """Returns the inverse of erf.
 
     Args:
       x: a tensor of floating-point numbers between -1 and 1.
@@ -66,7 +66,7 @@ def erfinv(x, name=None):
 
 
 def ndtri(x, name=None):
-    """The quantile function of the standard normal distribution.
+    """Returns the quantile function of the standard normal distribution.
 
     Args:
       x: a tensor of probabilities.
@@ -77,7 +77,7 @@ def ndtri(x, name=None):
 
 
 def erfcinv(x, name=None):
-    """The inverse of erfc.
+    """Returns the inverse of erfc.
 
     Args:
       x: a tensor of floating-point numbers between 0 and 2.
@@ -89,7 +89,7 @@ def erfcinv(x, name=None):
 
 
 def xdivy(x, y, name=None):
-    """x / y, and 0 where x is 0.
+    """Returns x / y, and 0 where x is 0.
 
     Args:
       x: the numerators.
@@ -101,7 +101,7 @@ def xdivy(x, y, name=None):
 
 
 def xlog1py(x, y, name=None):
-    """x * log1p(y), and 0 where x is 0.
+    """Returns x * log1p(y), and 0 where x is 0.
 
     Args:
       x: the factors.
@@ -113,7 +113,7 @@ def xlog1py(x, y, name=None):
 
 
 def polyval(coeffs, x, name=None):
-    """The value of a polynomial at x, by Horner's rule.
+    """Returns the value of a polynomial at x, by Horner's rule.
 
     Args:
       coeffs: a list of tensors, the coefficient of the highest power first.
@@ -134,7 +134,7 @@ def polyval(coeffs, x, name=None):
 
 
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
-    """log of the running sum of exp(x) along an axis.
+    """Returns the logarithm of the running sum of exp(x) along an axis.
 
     Args:
       x: a tensor of floating-point numbers.
@@ -149,7 +149,7 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
-    """The Euclidean norm of the elements along the given dimensions.
+    """Returns the Euclidean norm of the elements along the given dimensions.
 
     Args:
       input_tensor: a tensor of numbers.
@@ -162,21 +162,11 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     return op("EuclideanNorm", name, input=x, reduction_indices=axis, keep_dims=bool(keepdims))
 
 
-def divide_no_nan(x, y, name=None):
-    """x / y, and 0 where y is 0.
-
-    Args:
-      x: the numerators.
-      y: the denominators.
-      name: a name for the operation.
-    """
-    with name_scope(name, "div_no_nan", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return op("DivNoNan", scope, x=x, y=convert_to_tensor(y, x.dtype.base_dtype, name="y"))
+divide_no_nan = math_ops.div_no_nan
 
 
 def multiply_no_nan(x, y, name=None):
-    """x * y, and 0 where y is 0, even if x is infinite or NaN.
+    """Returns x * y, and 0 where y is 0, even if x is infinite or NaN.
 
     Args:
       x: the first factors.
@@ -189,7 +179,7 @@ def multiply_no_nan(x, y, name=None):
 
 
 def reciprocal_no_nan(x, name=None):
-    """1 / x, and 0 where x is 0.
+    """Returns 1 / x, and 0 where x is 0.
 
     Args:
       x: a tensor of floating-point or complex numbers.
@@ -201,7 +191,7 @@ def reciprocal_no_nan(x, name=None):
 
 
 def log_sigmoid(x, name=None):
-    """log(sigmoid(x)), computed as -softplus(-x).
+    """Returns log(sigmoid(x)), computed as -softplus(-x).
 
     Args:
       x: a tensor of floating-point numbers.
@@ -213,7 +203,7 @@ def log_sigmoid(x, name=None):
 
 
 def _segment_counts(data, segment_ids, num_segments):
-    """How many rows each segment has, at least 1, with dimensions of 1 behind so that it divides the sums."""
+    """Returns the number of rows of each segment, at least 1, in a shape that broadcasts against the sums."""
     shape = op("Shape", input=segment_ids)
     counts = math_ops.unsorted_segment_sum(array_ops.ones(shape, data.dtype.base_dtype), segment_ids, num_segments)
     behind = array_ops.ones(array_ops.stack([array_ops.rank(data) - array_ops.rank(segment_ids)]), dtype=num_segments.dtype)
@@ -222,7 +212,7 @@ def _segment_counts(data, segment_ids, num_segments):
 
 
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
-    """The mean of the rows of each segment; segments may come in any order.
+    """Returns the mean of the rows of each segment; segments may come in any order.
 
     Args:
       data: a tensor whose first dimensions are those of `segment_ids`.
@@ -237,7 +227,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
 
 
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
-    """The sum of the rows of each segment divided by the square root of their number.
+    """Returns the sum of the rows of each segment divided by the square root of their number.
 
     Args:
       data: a tensor whose first dimensions are those of `segment_ids`.
@@ -252,7 +242,7 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
 
 
 def sparse_segment_sqrt_n(data, indices, segment_ids, name=None, num_segments=None):
-    """The sum of the gathered rows of each segment divided by the square root of their number.
+    """Returns the sum of the gathered rows of each segment divided by the square root of their number.
 
     Args:
       data: the rows.
@@ -267,7 +257,7 @@ def sparse_segment_sqrt_n(data, indices, segment_ids, name=None, num_segments=No
 
 
 def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """How many values are in each of `nbins` bins of equal width.
+    """Returns how many values are in each of `nbins` bins of equal width.
 
     Args:
       values: a tensor of numbers.
@@ -281,7 +271,7 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
 
 
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """The bin of each value, among `nbins` of equal width.
+    """Returns the bin of each value, out of `nbins` bins of equal width.
 
     Args:
       values: a tensor of numbers.
@@ -303,12 +293,12 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
         scaled = math_ops.truediv(values - value_range[0], value_range[1] - value_range[0], name="scaled_values")
         indices = math_ops.floor(number * scaled, name="indices")
         indices = math_ops.maximum(math_ops.minimum(indices, number - 1), convert_to_tensor(0.0, values.dtype))
-        # The result is of int32 whatever the dtype says, as in TensorFlow.
+        # As in TensorFlow, the result is always int32.
         return array_ops.reshape(math_ops.cast(indices, dtypes.int32), shape)
 
 
 def ensure_shape(x, shape, name=None):
-    """x, after a check when the graph runs that its shape fits.
+    """Returns x after a check in the run that its shape is compatible.
 
     Args:
       x: a tensor.
@@ -319,7 +309,7 @@ def ensure_shape(x, shape, name=None):
 
 
 def broadcast_static_shape(shape_x, shape_y):
-    """The TensorShape that two shapes broadcast to.
+    """Returns the TensorShape that two shapes broadcast to.
 
     Args:
       shape_x: a TensorShape.
@@ -339,7 +329,7 @@ def broadcast_static_shape(shape_x, shape_y):
 
 
 def repeat(input, repeats, axis=None, name=None):
-    """Each element repeated along an axis.
+    """Returns the elements repeated along an axis.
 
     Args:
       input: a tensor.
@@ -362,7 +352,7 @@ def repeat(input, repeats, axis=None, name=None):
             tiled = array_ops.tile(array_ops.expand_dims(input, axis + 1), [*ones[:axis + 1], times, *ones[axis + 2:]])
             length = times * shape[axis]
             return array_ops.reshape(tiled, array_ops.concat([shape[:axis], [length], shape[axis + 1:]], 0))
-        # A mask of the valid copies in rows of the longest length.
+        # A mask selects the valid copies in rows of the longest length.
         repeats = array_ops.broadcast_to(repeats, [shape[axis]])
         longest = math_ops.maximum(0, math_ops.reduce_max(repeats))
         ones = [1] * (input.shape.ndims + 1)
@@ -371,7 +361,7 @@ def repeat(input, repeats, axis=None, name=None):
 
 
 def batch_gather(params, indices, name=None):
-    """The slices of each batch of `params` that `indices` names, along the last dimension of `indices`.
+    """Returns the slices that `indices` selects in each batch of `params`, along the last dimension of `indices`.
 
     Args:
       params: the batches of slices.
@@ -387,7 +377,7 @@ def batch_gather(params, indices, name=None):
 
 
 def is_non_decreasing(x, name=None):
-    """Whether the elements, row by row, never become smaller.
+    """Returns whether the elements, in row-major order, never decrease.
 
     Args:
       x: a tensor of numbers.
@@ -399,7 +389,7 @@ def is_non_decreasing(x, name=None):
 
 
 def is_strictly_increasing(x, name=None):
-    """Whether each element, row by row, is greater than the one before it.
+    """Returns whether each element, in row-major order, is greater than the one before it.
 
     Args:
       x: a tensor of numbers.
@@ -411,7 +401,7 @@ def is_strictly_increasing(x, name=None):
 
 
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
-    """The values of x that are not in y, and their indices in x.
+    """Returns the values of x that are not in y, and their indices in x.
 
     Args:
       x: a vector.
@@ -424,7 +414,8 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
 
 
 def where_v2(condition, x=None, y=None, name=None):
-    """x where the condition holds and y elsewhere, all three broadcast; without x and y, where it holds.
+    """Returns x where the condition holds and y elsewhere, with broadcasting; without x and y, the indices where it
+    holds.
 
     Args:
       condition: a boolean tensor.
@@ -440,7 +431,7 @@ def where_v2(condition, x=None, y=None, name=None):
 
 
 def normalize(tensor, ord="euclidean", axis=None, name=None):
-    """A tensor divided by its norm, and the norm.
+    """Returns a tensor divided by its norm, and the norm.
 
     Args:
       tensor: a tensor of floating-point numbers.
@@ -456,7 +447,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
 
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
-    """The product of a matrix and a vector, or of batches of them.
+    """Returns the product of a matrix and a vector, or of batches of them.
 
     Args:
       a: the matrices.
@@ -474,7 +465,7 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_spa
 
 
 def to_complex64(x, name="ToComplex64"):
-    """Casts to tf.complex64.
+    """Casts a tensor to tf.complex64.
 
     Args:
       x: a tensor.
@@ -484,7 +475,7 @@ def to_complex64(x, name="ToComplex64"):
 
 
 def to_complex128(x, name="ToComplex128"):
-    """Casts to tf.complex128.
+    """Casts a tensor to tf.complex128.
 
     Args:
       x: a tensor.
@@ -494,7 +485,7 @@ def to_complex128(x, name="ToComplex128"):
 
 
 def dimension_value(dimension):
-    """The number of a Dimension, or what was given if it is a number already.
+    """Returns the value of a Dimension; a number is returned unchanged.
 
     Args:
       dimension: a Dimension, a number or None.
@@ -503,7 +494,7 @@ def dimension_value(dimension):
 
 
 def dimension_at_index(shape, index):
-    """The Dimension of a shape at an index; unknown where the rank is.
+    """Returns the Dimension of a shape at an index, or an unknown one if the rank is unknown.
 
     Args:
       shape: a TensorShape.
@@ -513,7 +504,7 @@ def dimension_at_index(shape, index):
 
 
 def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
-    """Blocks of the height and width moved into the batch, after padding with zeros.
+    """Moves blocks of the height and width into the batch, after padding with zeros.
 
     Args:
       input: a tensor of four dimensions.
@@ -527,7 +518,7 @@ def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None
 
 
 def batch_to_space(input, crops, block_size=None, name=None, block_shape=None):
-    """The reverse of space_to_batch.
+    """Undoes space_to_batch: moves blocks from the batch back to the height and width.
 
     Args:
       input: a tensor of four dimensions.
@@ -541,7 +532,7 @@ def batch_to_space(input, crops, block_size=None, name=None, block_shape=None):
 
 
 def get_static_value(tensor, partial=False):
-    """The value of a tensor as an array where the graph already tells it, or None.
+    """Returns the value of a tensor as an array if the graph determines it, or None.
 
     Args:
       tensor: a tensor.
@@ -554,7 +545,7 @@ def get_static_value(tensor, partial=False):
 
 
 def _special(name, kind):
-    """A function of one number that is an op in a scope of its name."""
+    """Returns a function of one number that adds an op in a scope of its name."""
     def function(x, name=None):
         with name_scope(name, public, [x]):
             return op(kind, x=x)

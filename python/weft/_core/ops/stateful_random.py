@@ -1,4 +1,4 @@
-"""tf.random.Generator: random numbers of a generator that is kept in a variable; and more functions of a seed alone."""
+"""tf.random.Generator, whose state is a variable, and further functions of a seed alone."""
 import enum
 
 import numpy as np
@@ -12,7 +12,7 @@ from weft._core.ops.array_ops import _shape_tensor
 
 
 class Algorithm(enum.Enum):
-    """The algorithms of generators; Weft has Philox."""
+    """The algorithms of random generators; Weft has only Philox."""
 
     PHILOX = 1
     THREEFRY = 2
@@ -24,7 +24,7 @@ _STATE = {1: 3, 2: 2}
 
 
 def _algorithm(alg):
-    """The number of an algorithm, given as such, as a word or as an Algorithm."""
+    """Returns the number of an algorithm, given as a number, a name or an Algorithm."""
     if isinstance(alg, str):
         if alg not in _WORDS:
             raise ValueError("Argument `alg` got unsupported string value %s. Supported string values are %s." % (alg, sorted(_WORDS)))
@@ -38,7 +38,7 @@ def _algorithm(alg):
 
 
 def create_rng_state(seed, alg):
-    """The state of a generator that a seed stands for.
+    """Returns the state of a generator for a seed.
 
     Args:
       seed: a whole number, or a vector of them.
@@ -78,24 +78,24 @@ class Generator:
 
     @classmethod
     def from_state(cls, state, alg):
-        """A generator with a state."""
+        """Returns a generator with a state."""
         return cls(alg=alg, state=state)
 
     @classmethod
     def from_seed(cls, seed, alg=None):
-        """A generator with the state that a seed stands for."""
+        """Returns a generator with the state for a seed."""
         alg = 1 if alg is None else _algorithm(alg)
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg=None):
-        """A generator with a state that the system draws."""
+        """Returns a generator with a random state that the system draws."""
         alg = 1 if alg is None else _algorithm(alg)
         return cls(state=op("NonDeterministicInts", shape=np.array([_STATE[alg]], np.int32), dtype=dtypes.int64), alg=alg)
 
     @classmethod
     def from_key_counter(cls, key, counter, alg):
-        """A generator with a key and a counter."""
+        """Returns a generator with a key and a counter."""
         return cls(state=_key_counter(key, counter, _algorithm(alg)), alg=alg)
 
     @property
@@ -118,7 +118,7 @@ class Generator:
         return self._state_var.assign(math_ops.cast(convert_to_tensor(state), dtypes.int64))
 
     def reset_from_seed(self, seed):
-        """Assigns the state that a seed stands for."""
+        """Assigns the state for a seed."""
         return self._state_var.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key, counter):
@@ -126,22 +126,22 @@ class Generator:
         return self._state_var.assign(_key_counter(key, counter, self._alg))
 
     def skip(self, delta):
-        """Advances the counter by as much as delta draws, and returns the state before."""
+        """Advances the counter by as many as delta draws, and returns the state before."""
         return op("RngReadAndSkip", resource=self.state.handle, alg=np.int32(self._alg),
                   delta=math_ops.cast(convert_to_tensor(delta), dtypes.uint64))
 
     def _prepared(self, shape):
-        """The key, the counter and the algorithm of the next draws."""
+        """Returns the key, the counter and the algorithm of the next draws."""
         before = self.skip(math_ops.reduce_prod(shape))
         return dict(key=op("Bitcast", input=before[2:3], type=dtypes.uint64), alg=np.int32(self._alg),
                     counter=op("Bitcast", input=before[:2], type=dtypes.uint64), shape=shape)
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
-        """Normal numbers."""
+        """Returns normal random numbers."""
         return self._scaled("StatelessRandomNormalV2", "stateful_normal", shape, stddev, mean, dtype, name)
 
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
-        """Normal numbers, those beyond two deviations drawn again."""
+        """Returns normal random numbers; those beyond two standard deviations are drawn again."""
         return self._scaled("StatelessTruncatedNormalV2", "truncated_normal", shape, stddev, mean, dtype, name)
 
     def _scaled(self, kind, default, shape, by, plus, dtype, name):
@@ -150,7 +150,7 @@ class Generator:
             return op("AddV2", scope, x=drawn * convert_to_tensor(by, dtype), y=convert_to_tensor(plus, dtype))
 
     def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
-        """Numbers spread evenly over [minval, maxval)."""
+        """Returns random numbers with a uniform distribution over [minval, maxval)."""
         dtype = as_dtype(dtype)
         if maxval is None:
             if dtype.is_integer:
@@ -165,21 +165,21 @@ class Generator:
                       maxval=convert_to_tensor(maxval, dtype, name="max"), **self._prepared(_shape_tensor(shape)))
 
     def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
-        """Integers spread evenly over their type."""
+        """Returns random integers with a uniform distribution over all values of their type."""
         with name_scope(name, "stateful_uniform_full_int", [shape]) as scope:
             return op("StatelessRandomUniformFullIntV2", scope, dtype=as_dtype(dtype), **self._prepared(_shape_tensor(shape)))
 
     def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
-        """Binomial numbers; not available."""
+        """Raises NotImplementedError: binomial numbers are not available."""
         raise NotImplementedError("tf.random.Generator.binomial is not in Weft: use tf.random.stateless_binomial with make_seeds")
 
     def make_seeds(self, count=1):
-        """Seeds for functions of tf.random.stateless_*, as the columns of a matrix of two rows."""
+        """Returns seeds for functions of tf.random.stateless_*, as the columns of a matrix of two rows."""
         keys = self.uniform_full_int([count], dtype=dtypes.int64)
         return array_ops.stack([keys, array_ops.zeros_like(keys)])
 
     def split(self, count=1):
-        """More generators; not available in a graph, as in TensorFlow."""
+        """Raises NotImplementedError: more generators are not available in a graph, as in TensorFlow."""
         raise NotImplementedError("tf.random.Generator.split is not available in a graph: use make_seeds")
 
 
@@ -193,7 +193,7 @@ _GLOBAL = {}
 
 
 def get_global_generator():
-    """The generator of the default graph, made when it is first asked for."""
+    """Returns the generator of the default graph, which is made on first use."""
     from weft._core.framework.graph import get_default_graph
     graph = get_default_graph()
     if _GLOBAL.get("graph") is not graph:
@@ -218,14 +218,14 @@ def _key(seed):
 
 
 def _checked_auto(alg):
-    """The algorithm for an op, which knows what "auto_select" is."""
+    """Returns the algorithm for an op, for which "auto_select" is a valid value."""
     _algorithm(alg)
     number = _WORDS[alg].value if isinstance(alg, str) else alg.value if isinstance(alg, Algorithm) else alg
     return np.int32(number)
 
 
 def split(seed, num=2, alg="auto_select"):
-    """Seeds made of a seed.
+    """Returns several seeds derived from a seed.
 
     Args:
       seed: a seed of two numbers.
@@ -244,7 +244,7 @@ def _full_int(shape, seed, dtype, alg):
 
 
 def fold_in(seed, data, alg="auto_select"):
-    """A seed made of a seed and a number.
+    """Returns a seed derived from a seed and a number.
 
     Args:
       seed: a seed of two numbers.
@@ -257,7 +257,7 @@ def fold_in(seed, data, alg="auto_select"):
 
 
 def stateless_shuffle(value, seed, alg="auto_select", name=None):
-    """The rows of a tensor in an order that a seed decides.
+    """Returns the rows of a tensor in a random order that the seed determines.
 
     Args:
       value: the tensor.
@@ -270,8 +270,21 @@ def stateless_shuffle(value, seed, alg="auto_select", name=None):
         return op("StatelessShuffle", value=value, key=key, counter=counter, alg=_checked_auto(alg))
 
 
+def index_shuffle(index, seed, max_index):
+    """Returns the position of an index in a random permutation of 0..max_index that the seed determines.
+
+    Args:
+      index: a number, or a vector of them.
+      seed: a seed of two numbers.
+      max_index: the largest number, or one for each index.
+    """
+    seed = convert_to_tensor(seed)
+    paddings = [[1, 0]] + [[0, 0]] * ((seed.shape.ndims or 1) - 1)
+    return op("RandomIndexShuffle", index=index, seed=array_ops.pad(seed, paddings, constant_values=498247692), max_index=max_index)
+
+
 def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
-    """Binomial numbers that a seed decides.
+    """Returns binomial random numbers that the seed determines.
 
     Args:
       shape: the shape of the result; it ends with that of the counts and probabilities.
@@ -288,7 +301,7 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, na
 
 
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
-    """Gamma numbers that a seed decides.
+    """Returns gamma random numbers that the seed determines.
 
     Args:
       shape: the shape of the result; it ends with that of alpha and beta.
@@ -310,7 +323,7 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=No
 
 
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
-    """Poisson numbers that a seed decides.
+    """Returns Poisson random numbers that the seed determines.
 
     Args:
       shape: the shape of the result; it ends with that of the rates.
@@ -330,7 +343,7 @@ def _classes(default, logits, num_samples, seed, dtype, name):
 
 
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
-    """Classes that a seed decides.
+    """Returns random classes that the seed determines.
 
     Args:
       logits: a matrix; each row has the log-probabilities, up to a constant, of a draw.
@@ -343,7 +356,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
 
 
 def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
-    """Classes that a seed decides.
+    """Returns random classes that the seed determines.
 
     Args:
       logits: a matrix; each row has the log-probabilities, up to a constant, of a draw.

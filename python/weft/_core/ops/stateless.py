@@ -1,4 +1,4 @@
-"""tf.random.stateless_*: random numbers that a seed of two numbers alone decides."""
+"""tf.random.stateless_*: random numbers that depend only on a seed of two numbers."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
@@ -33,3 +33,22 @@ def stateless_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, na
 
 def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
     return _scaled("StatelessTruncatedNormal", "stateless_truncated_normal", shape, seed, stddev, mean, as_dtype(dtype), name)
+
+
+def stateless_parameterized_truncated_normal(shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None):
+    """Returns truncated normal random numbers that depend only on a seed.
+
+    Args:
+      shape: the shape of the result, which ends in the shape that the parameters broadcast to.
+      seed: two integers.
+      means: the means.
+      stddevs: the deviations.
+      minvals: the lower bounds.
+      maxvals: the upper bounds.
+      name: a name for the operation.
+    """
+    with name_scope(name, "stateless_parameterized_truncated_normal", [shape, seed, means, stddevs, minvals, maxvals]):
+        dims, means = _shape_tensor(shape), convert_to_tensor(means)
+        others = [convert_to_tensor(v, means.dtype) for v in (stddevs, minvals, maxvals)]
+        return op("StatelessParameterizedTruncatedNormal", None, shape=dims, seed=convert_to_tensor(seed), means=means,
+                  stddevs=others[0], minvals=others[1], maxvals=others[2])

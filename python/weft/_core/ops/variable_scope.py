@@ -1,8 +1,9 @@
-"""tf.variable_scope and tf.get_variable: names and reuse are the library's scopes, the rest is kept beside them."""
+"""tf.variable_scope and tf.get_variable: the library's scopes keep names and reuse, and Python keeps the rest."""
 import contextlib
 
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.absent import Named
+from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
 from weft._core.ops import init_ops
@@ -28,7 +29,7 @@ _EXTRAS = ("initializer", "regularizer", "caching_device", "partitioner", "custo
 
 
 class VariableScope(metaclass=Named):
-    """A scope of the library, with what only Python knows: functions and defaults for making variables."""
+    """A scope of the library, with the data that only Python has: functions and defaults for making variables."""
 
     def __init__(self, graph, row, extras):
         self._graph, self._handle, self._name, self._name_scope, reuse = (graph, *row)
@@ -54,26 +55,26 @@ class VariableScope(metaclass=Named):
     def _set(self, key, value):
         self._extras[key] = value
 
-    def set_initializer(self, value):
-        self._set("initializer", value)
+    def set_initializer(self, initializer):
+        self._set("initializer", initializer)
 
-    def set_regularizer(self, value):
-        self._set("regularizer", value)
+    def set_regularizer(self, regularizer):
+        self._set("regularizer", regularizer)
 
-    def set_caching_device(self, value):
-        self._set("caching_device", value)
+    def set_caching_device(self, caching_device):
+        self._set("caching_device", caching_device)
 
-    def set_partitioner(self, value):
-        self._set("partitioner", value)
+    def set_partitioner(self, partitioner):
+        self._set("partitioner", partitioner)
 
-    def set_custom_getter(self, value):
-        self._set("custom_getter", value)
+    def set_custom_getter(self, custom_getter):
+        self._set("custom_getter", custom_getter)
 
-    def set_dtype(self, value):
-        self._set("dtype", as_dtype(value))
+    def set_dtype(self, dtype):
+        self._set("dtype", as_dtype(dtype))
 
-    def set_use_resource(self, value):
-        self._set("use_resource", value)
+    def set_use_resource(self, use_resource):
+        self._set("use_resource", use_resource)
 
     def get_variable(self, _store, name, **kwargs):
         return get_variable(name, **kwargs)
@@ -88,7 +89,7 @@ class VariableScope(metaclass=Named):
         return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
     def local_variables(self):
-        """The local variables whose names begin with the scope's."""
+        """Returns the local variables whose names begin with the name of the scope."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
 
@@ -106,7 +107,7 @@ def _reuse_number(reuse):
 
 
 class variable_scope(metaclass=Named):
-    """with tf.variable_scope("layer", reuse=...) as scope"""
+    """Opens a variable scope: with tf.variable_scope("layer", reuse=...) as scope"""
 
     def __init__(self, name_or_scope, default_name=None, values=None, initializer=None, regularizer=None,
                  caching_device=None, partitioner=None, custom_getter=None, reuse=None, dtype=None, use_resource=None,
@@ -115,6 +116,8 @@ class variable_scope(metaclass=Named):
             raise TypeError("If default_name is None then name_or_scope is required")
         if name_or_scope is not None and not isinstance(name_or_scope, (str, VariableScope)):
             raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+        if not isinstance(reuse, (bool, _Reuse, type(None))):
+            raise ValueError("The reuse parameter must be True or False or None.")
         given = dict(initializer=initializer, regularizer=regularizer, caching_device=caching_device,
                      partitioner=partitioner, custom_getter=custom_getter, dtype=dtype and as_dtype(dtype),
                      use_resource=use_resource, constraint=constraint)
@@ -156,6 +159,17 @@ class variable_scope(metaclass=Named):
         return False
 
 
+def _pure_variable_scope(name_or_scope, reuse=None, initializer=None, regularizer=None, caching_device=None, partitioner=None,
+                         custom_getter=None, old_name_scope=None, dtype=dtypes.float32, use_resource=None, constraint=None):
+    """Opens a variable scope without a name scope; old_name_scope must be None, because a scope keeps the one it has."""
+    if old_name_scope is not None:
+        raise NotImplementedError("_pure_variable_scope: old_name_scope=%r is not supported" % (old_name_scope,))
+    return variable_scope(name_or_scope, initializer=initializer, regularizer=regularizer, caching_device=caching_device,
+                          partitioner=partitioner, custom_getter=custom_getter, reuse=reuse,
+                          dtype=None if isinstance(name_or_scope, VariableScope) else dtype, use_resource=use_resource,
+                          constraint=constraint, auxiliary_name_scope=False)
+
+
 def _nested_getter(inner, outer):
     def getter(getter, *args, **kwargs):
         def around(*a, **k):
@@ -166,7 +180,7 @@ def _nested_getter(inner, outer):
 
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator):
-    """Variables that are made in here are made by variable_creator(next_creator, **kwargs)."""
+    """Makes variables inside the scope be created by variable_creator(next_creator, **kwargs)."""
     stack = get_default_graph().__dict__.setdefault("_variable_creators", [])
     stack.append(variable_creator)
     try:
@@ -189,6 +203,11 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
                  caching_device=None, partitioner=None, validate_shape=True, use_resource=None, custom_getter=None,
                  constraint=None, synchronization=None, aggregation=None):
     scope = get_variable_scope()
+    if dtype is not None and initializer is not None and not callable(initializer):
+        # As in TensorFlow, a value becomes a constant that no other node reads.
+        found = convert_to_tensor(initializer).dtype.base_dtype
+        if found != as_dtype(dtype):
+            raise ValueError("Initializer type '%s' and explicit dtype '%s' don't match." % (found, as_dtype(dtype)))
     full = scope.name + "/" + name if scope.name else name
     synchronization, aggregation, trained = distributed_use(synchronization, aggregation, trainable, name)
     given = dict(shape=shape, dtype=as_dtype(dtype or scope.dtype),
@@ -201,7 +220,9 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
                  synchronization=synchronization, aggregation=aggregation)
     getter = custom_getter or scope.custom_getter
     if getter is not None:
-        return getter(_true_getter, name=full, **given)
+        # As in TensorFlow, nodes that the getter adds are named outside of all scopes.
+        with get_default_graph().name_scope(None):
+            return getter(_true_getter, name=full, **given)
     return _true_getter(full, **given)
 
 
@@ -209,8 +230,9 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
                  collections=None, caching_device=None, partitioner=None, validate_shape=True, use_resource=None,
                  constraint=None, synchronization=None, aggregation=None, **_):
     scalar = isinstance(shape, (list, tuple)) and not shape
-    dtype = as_dtype(dtype).base_dtype  # a variable's own type is that of a reference
-    shared = reuse is True and name in get_default_graph()._partitioned_store  # found without a partitioner too
+    dtype = as_dtype(dtype).base_dtype  # A variable's own type is a reference type.
+    # A partitioned variable is found without a partitioner, too.
+    shared = reuse is True and name in get_default_graph()._partitioned_store
     if (partitioner is not None or shared) and not scalar:
         from weft._core.ops.partitioned import get_partitioned
         return get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainable, collections,
@@ -222,7 +244,7 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
 def single(name, shape, dtype, initializer, regularizer=None, reuse=None, trainable=True, collections=None,
            caching_device=None, validate_shape=True, constraint=None, partition_info=None, use_resource=None,
            synchronization=None, aggregation=None):
-    """One variable of a full name: found, or made."""
+    """Returns the variable of a full name, which is made if it does not exist."""
     graph = get_default_graph()
     found = graph._variable_store.get(name)
     if found is not None:
@@ -271,13 +293,16 @@ def _initial(name, shape, dtype, initializer, validate_shape, partition_info):
             raise ValueError("Variable %s did not get an initializer, so its `shape` argument must be specified." % name)
     if isinstance(initializer, type):
         initializer = initializer()
-    if not callable(initializer):  # a value: it gives shape and type
+    if not callable(initializer):  # A value determines shape and type.
         if shape is not None and partition_info is None:
             raise ValueError("If initializer is a constant, do not specify shape.")
         return initializer, initializer.dtype.base_dtype if isinstance(initializer, Tensor) else None
     if shape is None and not _needs_shape(initializer):
         return initializer, dtype
     dims = tensor_shape.as_shape(shape)
+    if shape is None:
+        raise ValueError("The initializer passed is not valid. It should be a callable with no arguments and the shape should not be "
+                         "provided or an instance of `tf.keras.initializers.*' and `shape` should be fully defined.")
     if not dims.is_fully_defined():
         raise ValueError("Shape of a new variable (%s) must be fully defined, but instead was %s." % (name, dims))
 

@@ -1,6 +1,9 @@
 """tf.logging: Python's logging under the name "tensorflow", in TensorFlow's form: INFO:tensorflow:message."""
+import atexit as _atexit
 import logging as _logging
+import os as _os
 import sys as _sys
+import threading as _threading
 
 from weft import _weft
 
@@ -8,9 +11,10 @@ DEBUG, INFO, WARN, ERROR, FATAL = _logging.DEBUG, _logging.INFO, _logging.WARN, 
 WARNING = WARN
 
 _logger = _logging.getLogger("tensorflow")
+_handler = _pump = None
 if not _logger.handlers and not _logging.getLogger().handlers:
     class _Stderr(_logging.StreamHandler):
-        """stderr as it is now, also when a test has put something else there."""
+        """Writes to the current sys.stderr, which a test may have replaced."""
 
         @property
         def stream(self):
@@ -34,6 +38,50 @@ def get_verbosity():
 def set_verbosity(v):
     _logger.setLevel(v if not isinstance(v, str) else v.upper())
     _weft.log_verbosity(_logger.level)
+
+
+# ---- the lines of the library's sessions and hooks ----
+
+def _read_lines(fd):
+    """Passes lines that the library writes to the logger, until the other end is closed."""
+    rest = b""
+    while True:
+        data = _os.read(fd, 65536)
+        if not data:
+            return
+        *lines, rest = (rest + data).split(b"\0")
+        for line in lines:
+            level, _, message = line.decode(errors="replace").partition(" ")
+            _logger.log(int(level), "%s", message)
+
+
+def _start_pump():
+    global _pump
+    source, sink = _os.pipe()
+    _os.set_blocking(sink, False)
+    thread = _threading.Thread(target=_read_lines, args=(source,), daemon=True, name="weft-log")
+    thread.start()
+    _pump = thread, sink
+    _weft.log_to_fd(sink)
+    pid = _os.getpid()
+
+    def finish():
+        """Waits at exit until the last lines have reached the handlers."""
+        if _os.getpid() == pid:
+            _weft.log_to_fd(-1)
+            _os.close(sink)
+            thread.join(5)
+    _atexit.register(finish)
+
+
+def follow_handlers():
+    """Makes the library's lines follow the logger's level, and passes them to the program's own handlers.
+
+    They go through a pipe, because a thread of the library that holds a lock must not wait for Python.
+    """
+    _weft.log_verbosity(_logger.getEffectiveLevel())
+    if _pump is None and (_logger.handlers != [_handler] or _logger.propagate or _logger.filters):
+        _start_pump()
 
 
 def log(level, msg, *args, **kwargs):

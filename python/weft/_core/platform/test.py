@@ -1,7 +1,7 @@
-"""tf.test: TestCase with the comparisons that programs' tests use."""
-import contextlib
+"""tf.test: TestCase with the comparisons that tests of programs use."""
 import os
 import shutil
+import sys
 import tempfile
 import unittest
 
@@ -9,36 +9,27 @@ import numpy as np
 
 from weft._core.framework.absent import Named
 from weft._core.platform.absl_case import AbslCase
+from weft._core.platform.test_sessions import SessionCase
 
 
-class TestCase(AbslCase, metaclass=Named):
+class TestCase(SessionCase, AbslCase, metaclass=Named):
+    _folder = None
+
     def setUp(self):
-        from weft._core.framework.graph import reset_default_graph
         super().setUp()
-        self._folder = None
-        reset_default_graph()
+        self.begin_graph()
 
     def tearDown(self):
+        self.drop_session()
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
         super().tearDown()
 
     def get_temp_dir(self):
         if not self._folder:
-            self._folder = tempfile.mkdtemp()
+            self._folder = tempfile.mkdtemp(dir=get_temp_dir())
         return self._folder
-
-    @contextlib.contextmanager
-    def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
-        from weft._core.session.client import Session
-        with Session(graph=graph, config=config) as sess:
-            yield sess
-
-    session = cached_session = test_session
-
-    def evaluate(self, tensors):
-        from weft._core.session.client import get_default_session
-        return get_default_session().run(tensors)
 
     def _value(self, x):
         return self.evaluate(x) if hasattr(x, "graph") else x
@@ -50,7 +41,7 @@ class TestCase(AbslCase, metaclass=Named):
         return value._asdict() if hasattr(value, "_asdict") else value
 
     def _compare(self, a, b, check, path=""):
-        """Calls check(a, b, where) for the arrays of two structures, which must be alike."""
+        """Calls check(a, b, where) for the arrays of two structures, which must have the same form."""
         a, b = self._nested(a), self._nested(b)
         if isinstance(a, dict):
             self.assertIsInstance(b, dict)
@@ -73,7 +64,7 @@ class TestCase(AbslCase, metaclass=Named):
         return found if found.dtype != object else None
 
     def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
-        """Two structures of arrays are alike, within a tolerance."""
+        """Asserts that two structures of arrays are equal within a tolerance."""
         def check(x, y, path):
             self.assertEqual(x.shape, y.shape, "Shape mismatch%s: %s" % (path and " in " + path, msg or ""))
             np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg="%s %s" % (path, msg or ""))
@@ -81,7 +72,7 @@ class TestCase(AbslCase, metaclass=Named):
 
     def assertAllCloseAccordingToType(self, a, b, rtol=1e-6, atol=1e-6, float_rtol=1e-6, float_atol=1e-6, half_rtol=1e-3,
                                       half_atol=1e-3, bfloat16_rtol=1e-2, bfloat16_atol=1e-2, msg=None):
-        """assertAllClose with a larger tolerance for types of less precision."""
+        """Works as assertAllClose does, with a larger tolerance for types of less precision."""
         a, b = self._array(a), self._array(b)
         kinds = {str(a.dtype), str(b.dtype)}
         for names, r, t in (({"float32", "complex64"}, float_rtol, float_atol), ({"float16"}, half_rtol, half_atol),
@@ -93,7 +84,7 @@ class TestCase(AbslCase, metaclass=Named):
         self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
 
     def assertNotAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
-        """Two arrays are not alike."""
+        """Asserts that two arrays are not equal within a tolerance."""
         try:
             self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
         except AssertionError:
@@ -101,13 +92,13 @@ class TestCase(AbslCase, metaclass=Named):
         raise AssertionError("The two values are close at all elements. %s" % (msg or ""))
 
     def assertAllEqual(self, a, b, msg=None):
-        """Two arrays have the same shape and elements."""
+        """Asserts that two arrays have the same shape and elements."""
         a, b = self._array(a), self._array(b)
         self.assertEqual(a.shape, b.shape, "Shape mismatch: expected %s, got %s. %s" % (a.shape, b.shape, msg or ""))
         np.testing.assert_array_equal(a, b, err_msg=msg or "")
 
     def assertNotAllEqual(self, a, b, msg=None):
-        """Two arrays differ."""
+        """Asserts that two arrays differ."""
         try:
             self.assertAllEqual(a, b)
         except AssertionError:
@@ -120,23 +111,23 @@ class TestCase(AbslCase, metaclass=Named):
             raise AssertionError("%s: %s" % (said, a[~good(a)] if a.ndim else a))
 
     def assertAllGreater(self, a, comparison_target):
-        """All elements are greater."""
+        """Asserts that all elements are greater."""
         self._all(a, lambda x: x > comparison_target, "Elements are not greater than %s" % comparison_target)
 
     def assertAllGreaterEqual(self, a, comparison_target):
-        """All elements are greater or equal."""
+        """Asserts that all elements are greater or equal."""
         self._all(a, lambda x: x >= comparison_target, "Elements are less than %s" % comparison_target)
 
     def assertAllLess(self, a, comparison_target):
-        """All elements are less."""
+        """Asserts that all elements are less."""
         self._all(a, lambda x: x < comparison_target, "Elements are not less than %s" % comparison_target)
 
     def assertAllLessEqual(self, a, comparison_target):
-        """All elements are less or equal."""
+        """Asserts that all elements are less or equal."""
         self._all(a, lambda x: x <= comparison_target, "Elements are greater than %s" % comparison_target)
 
     def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):
-        """All elements are in an interval."""
+        """Asserts that all elements are in an interval."""
         def good(x):
             low = x > lower_bound if open_lower_bound else x >= lower_bound
             return low & (x < upper_bound if open_upper_bound else x <= upper_bound)
@@ -145,102 +136,103 @@ class TestCase(AbslCase, metaclass=Named):
         self._all(target, good, "Elements are not between %s and %s" % (lower_bound, upper_bound))
 
     def assertAllInSet(self, target, expected_set):
-        """All elements are in a set."""
+        """Asserts that all elements are in a set."""
         self._all(target, lambda x: np.isin(x, list(expected_set)), "Elements are not in %s" % (expected_set,))
 
     def assertArrayNear(self, farray1, farray2, err, msg=None):
-        """Two lists of numbers differ by at most `err` at each place."""
+        """Asserts that two lists of numbers differ by at most `err` at each position."""
         self.assertEqual(len(farray1), len(farray2), msg)
         for a, b in zip(farray1, farray2):
             self.assertNear(float(a), float(b), err, msg)
 
     def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
-        """The norm of the difference of two arrays is at most `err`."""
+        """Asserts that the norm of the difference of two arrays is less than `err`."""
         self.assertTrue(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)) < err, msg)
 
     def assertDTypeEqual(self, target, expected_dtype):
-        """An array is of a type."""
+        """Asserts that an array has a type."""
         self.assertEqual(self._array(target).dtype, np.dtype(getattr(expected_dtype, "as_numpy_dtype", expected_dtype)))
 
     def assertDeviceEqual(self, device1, device2, msg=None):
-        """Two devices are the same."""
+        """Asserts that two devices are the same."""
         from weft._core.framework.device_spec import DeviceSpec
         one, other = (DeviceSpec.from_string(d or "").to_string() if not hasattr(d, "to_string") else d.to_string()
                       for d in (device1, device2))
         self.assertEqual(one, other, msg or "Devices %s and %s are not equal." % (device1, device2))
 
     def assertProtoEquals(self, expected_message_maybe_ascii, message, msg=None):
-        """Two messages are equal; the expected one may be text."""
+        """Asserts that two messages are equal; the expected one may be text."""
         from weft._core.framework import text_format
         expected = expected_message_maybe_ascii
         if isinstance(expected, (str, bytes)):
             expected = text_format.Parse(expected.decode() if isinstance(expected, bytes) else expected, type(message)())
         self.assertEqual(text_format.MessageToString(expected), text_format.MessageToString(message), msg)
 
-    def assertShapeEqual(self, np_array, tf_tensor, msg=None):
-        """An array has the shape of a tensor."""
-        self.assertEqual(list(np_array.shape), tf_tensor.get_shape().as_list(), msg)
+    def assertShapeEqual(self, input_a, input_b, msg=None):
+        """Asserts that two arrays or tensors have the same shape."""
+        self.assertEqual(*([int(d) for d in x.shape] if isinstance(x, np.ndarray) else x.get_shape().as_list() for x in (input_a, input_b)),
+                         msg)
 
     def assertNear(self, f1, f2, err, msg=None):
-        """Two numbers differ by at most `err`."""
+        """Asserts that two numbers differ by at most `err`."""
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, "%f != %f +/- %f %s" % (f1, f2, err, msg or ""))
 
     def assertStartsWith(self, actual, expected_start, msg=None):
-        """A text starts so."""
+        """Asserts that a text starts with a prefix."""
         if not actual.startswith(expected_start):
             self.fail("%r does not start with %r %s" % (actual, expected_start, msg or ""))
 
     def assertLen(self, container, expected_len, msg=None):
-        """A container has so many elements."""
+        """Asserts that a container has a number of elements."""
         self.assertEqual(len(container), expected_len, msg)
 
     def assertEmpty(self, container, msg=None):
-        """A container has no elements."""
+        """Asserts that a container is empty."""
         self.assertEqual(len(container), 0, msg)
 
     def assertNotEmpty(self, container, msg=None):
-        """A container has elements."""
+        """Asserts that a container is not empty."""
         self.assertGreater(len(container), 0, msg)
 
     assertItemsEqual = unittest.TestCase.assertCountEqual
 
     def assertSameElements(self, expected_seq, actual_seq, msg=None):
-        """Two lists have the same elements, in any order and any number."""
+        """Asserts that two lists have the same elements, in any order and number."""
         self.assertEqual(set(expected_seq), set(actual_seq), msg)
 
     def assertBetween(self, value, minv, maxv, msg=None):
-        """A number is in an interval."""
+        """Asserts that a number is in an interval."""
         self.assertTrue(minv <= value <= maxv, msg or "%r is not between %r and %r" % (value, minv, maxv))
 
     def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):
-        """The block raises an error whose text matches, or that a function accepts."""
+        """Asserts that the block raises an error whose text matches, or that a function accepts."""
         return _Raises(self, exception_type, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(self, exception_type=None):
-        """The block raises an error that says that shapes do not fit."""
+        """Asserts that the block raises an error for incompatible shapes."""
         from weft._core.framework import errors
         said = r"Incompatible shapes|Dimensions must be equal|required broadcastable shapes"
         return self.assertRaisesWithPredicateMatch(exception_type or errors.InvalidArgumentError, said)
 
     def evaluate_if_both_tensors(self, a, b):
-        """The values of two tensors; if one is none, both as they are."""
+        """Returns the values of two tensors; if one of the arguments is not a tensor, returns both unchanged."""
         from weft._core.framework.graph import Tensor
         return (self.evaluate(a), self.evaluate(b)) if isinstance(a, Tensor) and isinstance(b, Tensor) else (a, b)
 
     def assertProtoEqualsVersion(self, expected, actual, producer=None, min_consumer=0, msg=None):
-        """A graph is equal to a text to which the versions are added."""
+        """Asserts that a graph equals a text to which the versions are added."""
         from weft._core.framework import versions
         number = versions.GRAPH_DEF_VERSION if producer is None else producer
         extra = " min_consumer: %d" % min_consumer if min_consumer else ""
         self.assertProtoEquals("versions { producer: %d%s };\n%s" % (number, extra, expected), actual, msg)
 
     def assertRaisesOpError(self, expected_err_re_or_predicate):
-        """The block raises an error of an op."""
+        """Asserts that the block raises an error of an op."""
         from weft._core.framework import errors
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def checkedThread(self, target, args=None, kwargs=None):
-        """A thread whose errors join() raises."""
+        """Returns a thread whose errors join() raises."""
         return _CheckedThread(self, target, args or (), kwargs or {})
 
 
@@ -275,7 +267,7 @@ class _CheckedThread:
         def run():
             try:
                 target(*args, **kwargs)
-            except BaseException as e:  # noqa: BLE001 - join raises it
+            except BaseException as e:  # noqa: BLE001 - join() raises it
                 self._error = e
         self._thread = threading.Thread(target=run, daemon=True)
 
@@ -292,7 +284,7 @@ class _CheckedThread:
 
 
 class Benchmark(metaclass=Named):
-    """Measures: methods that begin with `benchmark` call report_benchmark."""
+    """The base of benchmarks: methods that begin with `benchmark` call report_benchmark."""
 
     def _name(self, name):
         import inspect
@@ -300,12 +292,12 @@ class Benchmark(metaclass=Named):
         return "%s.%s" % (type(self).__name__, name or caller)
 
     def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None, metrics=None):
-        """Prints what was measured, as one line."""
+        """Prints the measurements as one line."""
         given = dict(iters=iters, cpu_time=cpu_time, wall_time=wall_time, throughput=throughput, extras=extras, metrics=metrics)
         print("entry {%s}" % ", ".join(["name: %s" % self._name(name)] + ["%s: %s" % p for p in given.items() if p[1] is not None]))
 
     def evaluate(self, tensors):
-        """The values of tensors in the default session."""
+        """Returns the values of tensors in the default session."""
         from weft._core.session.client import get_default_session
         return get_default_session().run(tensors)
 
@@ -333,13 +325,13 @@ class Benchmark(metaclass=Named):
 
 
 def benchmark_config():
-    """The configuration of sessions that measure: no rewriting of the graph."""
+    """Returns the configuration of sessions that measure: no rewriting of the graph."""
     from weft._core.framework import protos
     return protos.ConfigProto()
 
 
 class StubOutForTesting(metaclass=Named):
-    """Replaces attributes for a while."""
+    """Replaces attributes temporarily."""
 
     def __init__(self):
         self._saved = []
@@ -356,13 +348,13 @@ class StubOutForTesting(metaclass=Named):
         setattr(parent, child_name, new_child)
 
     def SmartSet(self, obj, attr_name, new_attr):
-        """Set, where the attribute must be there."""
+        """Replaces an attribute that must exist."""
         if not hasattr(obj, attr_name):
             raise AttributeError("%r has no attribute %r" % (obj, attr_name))
         self.Set(obj, attr_name, new_attr)
 
     def UnsetAll(self):
-        """Puts the attributes back."""
+        """Restores the attributes."""
         for parent, name, old in reversed(self._saved):
             setattr(parent, name, old)
         self._saved = []
@@ -371,7 +363,7 @@ class StubOutForTesting(metaclass=Named):
 
 
 def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_shared_name=False):
-    """Two GraphDefs have the same nodes, in any order."""
+    """Asserts that two GraphDefs have the same nodes, in any order."""
     for name, given in (("actual", actual), ("expected", expected)):
         if type(given).__name__ != "GraphDef":
             raise TypeError("Expected tf.GraphDef for %s, got %s" % (name, type(given).__name__))
@@ -389,7 +381,7 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_sha
 
 
 def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=None, ps_config=None):
-    """(worker servers, ps servers) of a cluster in this process, on free ports."""
+    """Returns (worker servers, ps servers) of a cluster in this process, on free ports."""
     import socket
 
     from weft._core.session.cluster import Server
@@ -406,7 +398,7 @@ def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=Non
 
 
 def disable_with_predicate(pred, skip_message):
-    """A decorator of tests that are skipped where a function returns true."""
+    """Returns a decorator of tests that are skipped where a function returns true."""
     def mark(method):
         import functools
 
@@ -423,8 +415,17 @@ def main(argv=None):
     unittest.main(argv=argv)
 
 
+_temporary = []
+
+
 def get_temp_dir():
-    return tempfile.gettempdir()
+    """Returns a folder of this process, empty at first: that of TEST_TMPDIR, or one below the system's folder for
+    temporary files.
+    """
+    if not _temporary:
+        script = os.path.basename(sys.argv[0]) if sys.argv else ""
+        _temporary.append(os.environ.get("TEST_TMPDIR") or tempfile.mkdtemp(prefix=script))
+    return _temporary[0]
 
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):

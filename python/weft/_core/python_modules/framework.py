@@ -1,5 +1,6 @@
 """Small modules of tensorflow.python.framework: common_shapes, device, op_def_registry, smart_cond, test_util."""
 import functools
+import unittest
 
 from weft._core.framework import opdef, opdef_proto
 from weft._core.framework.device_spec import DeviceSpec
@@ -12,7 +13,7 @@ from weft._core.python_modules.layers_utils import constant_value as smart_const
 # ---- smart_cond ----
 
 def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
-    """tf.case, of which only the branch that is known to be taken is built."""
+    """Builds a tf.case with only the branch that is taken, if that is known."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     known = [(smart_constant_value(p), f) for p, f in pairs]
     if all(p is not None for p, _ in known):
@@ -40,7 +41,7 @@ def _broadcast(x, y):
 
 
 def broadcast_shape(shape_x, shape_y):
-    """The shape that an elementwise op gives for inputs of two shapes."""
+    """Returns the shape that an elementwise op gives for inputs of two shapes."""
     if shape_x.ndims is None or shape_y.ndims is None:
         return TensorShape(None)
     made = _broadcast(shape_x, shape_y)
@@ -51,31 +52,31 @@ def broadcast_shape(shape_x, shape_y):
 
 
 def is_broadcast_compatible(shape_x, shape_y):
-    """Whether an elementwise op takes inputs of two shapes."""
+    """Returns whether an elementwise op takes inputs of two shapes."""
     return shape_x.ndims is not None and shape_y.ndims is not None and _broadcast(shape_x, shape_y) is not None
 
 
 # ---- device ----
 
 def canonical_name(device):
-    """The name of a device as nodes have it."""
+    """Returns the name of a device as nodes have it."""
     if device is None:
         return ""
     return device.to_string() if isinstance(device, DeviceSpec) else DeviceSpec.from_string(device).to_string()
 
 
 def is_device_spec(obj):
-    """Whether an object is a tf.DeviceSpec."""
+    """Returns whether an object is a tf.DeviceSpec."""
     return isinstance(obj, DeviceSpec)
 
 
 def check_valid(spec):
-    """Raises an error if a text is not a device's name."""
+    """Raises an error if a text is not a valid device name."""
     DeviceSpec.from_string(spec)
 
 
 def merge_device(spec):
-    """A function of nodes for tf.device: their own devices, and this one where they have none."""
+    """Returns a function of nodes for tf.device: their own devices, and this one where they have none."""
     spec = spec if isinstance(spec, DeviceSpec) else DeviceSpec.from_string(spec or "")
 
     def device_function(node_def):
@@ -91,7 +92,7 @@ get = opdef_proto.get
 
 
 def get_registered_ops():
-    """{name: OpDef} of all ops."""
+    """Returns {name: OpDef} of all ops."""
     return {name: get(name) for name in opdef.names()}
 
 
@@ -101,17 +102,47 @@ TensorFlowTestCase = TestCase
 
 
 def _unchanged(*given, **kwargs):
-    """A decorator that changes nothing: tests run in graphs."""
+    """Returns a decorator that changes nothing: tests run in graphs."""
     return given[0] if len(given) == 1 and callable(given[0]) and not kwargs else (lambda f: f)
 
 
-run_in_graph_and_eager_modes = run_deprecated_v1 = run_v1_only = run_all_in_graph_and_eager_modes = _unchanged
+def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, assert_no_eager_garbage=False):
+    """Decorates a test, so that it runs within a graph and a session of its own.
+
+    Args:
+      func: the test.
+      config: a ConfigProto of the session.
+      use_gpu: whether the session may use GPUs.
+      assert_no_eager_garbage: without meaning, as nothing is eager.
+    """
+    def decorator(test):
+        if isinstance(test, type):
+            raise ValueError("`run_in_graph_and_eager_modes` only supports test methods. Did you mean to use "
+                             "`run_all_in_graph_and_eager_modes`?")
+
+        @functools.wraps(test)
+        def run(self, *args, **kwargs):
+            with self.test_session(use_gpu=use_gpu, config=config):
+                return test(self, *args, **kwargs)
+        return run
+    return decorator if func is None else decorator(func)
+
+
+def run_all_in_graph_and_eager_modes(cls):
+    """Decorates a class of tests: applies run_in_graph_and_eager_modes to each of them."""
+    for name in [n for n in dir(cls) if n.startswith(unittest.TestLoader.testMethodPrefix) and n != "test_session"]:
+        if callable(getattr(cls, name)):
+            setattr(cls, name, run_in_graph_and_eager_modes(getattr(cls, name)))
+    return cls
+
+
+run_deprecated_v1 = run_v1_only = _unchanged
 run_all_without_tensor_float_32 = run_without_tensor_float_32 = disable_xla = run_all_in_deprecated_graph_mode_only = _unchanged
 disable_control_flow_v2 = deprecated_graph_mode_only = _unchanged
 
 
 def run_v2_only(func=None, reason=None):
-    """A decorator that skips a test of TensorFlow 2."""
+    """Returns a decorator that skips a test of TensorFlow 2."""
     if func is None:
         return functools.partial(run_v2_only, reason=reason)
 
@@ -122,10 +153,10 @@ def run_v2_only(func=None, reason=None):
 
 
 def ops_used_by_graph_def(graph_def):
-    """The names of the ops of a graph and of its functions."""
+    """Returns the names of the ops of a graph and of its functions."""
     return {n.op for n in graph_def.node} | {n.op for f in graph_def.library.function for n in f.node_def}
 
 
 def get_graph():
-    """The default graph."""
+    """Returns the default graph."""
     return get_default_graph()

@@ -1,8 +1,10 @@
 """tensorflow.python.training.moving_averages: moving averages of values as ops."""
+import itertools
+
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph, name_scope
 from weft._core.ops import init_ops, math_ops
-from weft._core.ops.variable_scope import get_variable, variable_scope
+from weft._core.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from weft._core.ops.variables import assign, assign_add, assign_sub
 from weft._core.train.optimizer import ExponentialMovingAverage  # noqa: F401
 
@@ -27,18 +29,25 @@ def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
 
 
 def _unbiased(variable, value, rate):
-    """The average that two variables beside this one keep, divided by the weight that zero has in it."""
+    """Returns the average that two variables beside this one keep, divided by the weight that zero has in it."""
     with variable_scope(variable.op.name, values=[variable, value, rate]), get_default_graph().colocate_with(variable):
         zeros = init_ops.zeros_initializer(dtype=variable.dtype.base_dtype)
-        biased = get_variable("biased", variable.get_shape(), variable.dtype.base_dtype, zeros, trainable=False)
-        step = get_variable("local_step", [], variable.dtype.base_dtype, zeros, trainable=False)
+        biased = get_variable(_free("biased"), variable.get_shape(), variable.dtype.base_dtype, zeros, trainable=False)
+        step = get_variable(_free("local_step"), [], variable.dtype.base_dtype, zeros, trainable=False)
     moved = assign_sub(biased, (biased - value) * rate)
     steps = assign_add(step, 1)
     return moved / (1 - math_ops.pow(1.0 - rate, steps))
 
 
+def _free(name):
+    """Returns the name of a new variable of this scope: with a number behind it if a variable has the name."""
+    scope, taken = get_variable_scope(), get_default_graph()._variable_store
+    names = itertools.chain([name], ("%s_%d" % (name, i) for i in itertools.count(1)))
+    return name if scope.reuse else next(n for n in names if "%s/%s" % (scope.name, n) not in taken)
+
+
 def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
-    """The moving average of a value whose items have weights.
+    """Returns the moving average of a value whose items have weights.
 
     Args:
       value: the value.

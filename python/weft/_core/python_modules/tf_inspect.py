@@ -1,5 +1,6 @@
-"""tensorflow.python.util.tf_inspect: Python's inspect, with the getargspec that Python 3.11 dropped."""
+"""tensorflow.python.util.tf_inspect: Python's inspect with getargspec, which Python 3.11 removed."""
 import collections
+import inspect as _inspect  # noqa: F401
 from inspect import *  # noqa: F403
 from inspect import getfullargspec, stack as stack
 
@@ -7,6 +8,6 @@ ArgSpec = collections.namedtuple("ArgSpec", ["args", "varargs", "keywords", "def
 
 
 def getargspec(obj):
-    """The names and defaults of the arguments of a function."""
+    """Returns the names and defaults of the arguments of a function."""
     found = getfullargspec(obj)
     return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)

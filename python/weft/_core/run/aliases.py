@@ -1,7 +1,11 @@
-"""Names of modules of tensorflow.python that are public names of this package.
+"""Maps the modules of tensorflow.python to public names of this package.
 
-An entry has the module, without "tensorflow.python.", and its names: PATH is a public name whose last part is the module's
-name for it, and NAME=PATH one that the module calls otherwise.  modules.py adds the modules that are only here.
+An entry has the module, without "tensorflow.python.", and its names. PATH is a public name whose last part is the name
+in the module; NAME=PATH gives another name in the module. modules.py adds the modules that exist only here.
+
+An entry has the module, without "tensorflow.python.", and its names: PATH is a public name whose last part is the
+module's name for it, and NAME=PATH one that the module calls otherwise.  modules.py adds the modules that are only
+here.
 """
 import pkgutil
 
@@ -298,9 +302,12 @@ ALIASES = {
     "platform.benchmark": "test.Benchmark TensorFlowBenchmark=test.Benchmark test.benchmark_config",
     "platform.googletest": "GetTempDir=test.get_temp_dir",
     "profiler.tfprof_logger": "profiler.write_op_log",
-    "pywrap_tensorflow": "CheckpointReader=_core.train.saver.CheckpointReader NewCheckpointReader=train.NewCheckpointReader",
+    "pywrap_tensorflow": (
+        "CheckpointReader=_core.train.saver.CheckpointReader EventsWriter=_core.python_modules.events_writer.EventsWriter "
+        "NewCheckpointReader=train.NewCheckpointReader"),
     "pywrap_tensorflow_internal": (
-        "CheckpointReader=_core.train.saver.CheckpointReader NewCheckpointReader=train.NewCheckpointReader"),
+        "CheckpointReader=_core.train.saver.CheckpointReader EventsWriter=_core.python_modules.events_writer.EventsWriter "
+        "NewCheckpointReader=train.NewCheckpointReader"),
     "saved_model.builder_impl": "_SavedModelBuilder=saved_model.Builder",
     "saved_model.load": "load=saved_model.load_v2",
     "saved_model.method_name_updater": "saved_model.signature_def_utils.MethodNameUpdater",
@@ -339,13 +346,13 @@ ALIASES = {
 
 
 def _named(word):
-    """(name, path) of a word of the table."""
+    """Returns (name, path) for a word of the table."""
     name, _, path = word.partition("=")
     return (name, path) if path else (name.rpartition(".")[2], name)
 
 
 def find(module, name):
-    """What the table says that a module calls by a name; AttributeError if it says nothing."""
+    """Returns the object that a module provides under a name; raises AttributeError if the table has no such entry."""
     words = ALIASES.get(module.removeprefix(PREFIX), "") if module.startswith(PREFIX) else ""
     for word in words.split():
         known, path = _named(word)

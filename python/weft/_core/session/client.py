@@ -3,6 +3,7 @@ import atexit
 import collections.abc
 import re
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -20,14 +21,16 @@ from weft._core.ragged import operators as _ragged_operators  # noqa: F401
 from weft._core.ragged.ragged_tensor import RaggedTensor
 from weft._core.ragged.ragged_value import nested as _nested_ragged
 from weft._core.session import device_config
+from weft._core.session.conversions import feed_keys, feed_pairs, fetch_parts, register_session_run_conversion_functions  # noqa: F401
+from weft._core.session.device_config import DeviceAttributes as _DeviceAttributes
 from weft._core.session.handles import TensorHandle, delete_session_tensor
 from weft._core.session.partial import PartialRuns
 
 _sessions = _Stack()
-text_results = False  # in Python 2 programs, what is fetched as text is str
-_DEAD_HANDLES = 10  # how many handles may be dropped before a run drops their tensors
-_NOTHING = (0, 0, 0)  # what BaseSession._asked gives a run without options
-_open_sessions = weakref.WeakSet()  # closed before the servers when the program ends
+text_results = False  # In Python 2 programs, fetched text is returned as str.
+_DEAD_HANDLES = 10  # the number of dropped handles after which a run deletes their tensors
+_NOTHING = (0, 0, 0)  # the result of BaseSession._asked for a run without options
+_open_sessions = weakref.WeakSet()  # These are closed before the servers when the program ends.
 
 
 def _close_all():
@@ -45,17 +48,18 @@ def get_default_session():
 # ---- fetches ----
 
 class _Fetch:
-    """A compiled nest: which outputs and targets it needs, and how the values go back into its shape."""
+    """A compiled nest of fetches: the outputs and targets that it needs, and how to pack their values into the nest."""
 
     __slots__ = ("outs", "targets", "rebuild", "places", "session")
 
     def __init__(self, graph, fetches, session=None):
         self.outs, self.targets, self.places = [], [], {}
-        self.session = weakref.ref(session) if session is not None else None  # the session keeps this fetch
+        # a weak reference, because the session keeps this fetch
+        self.session = weakref.ref(session) if session is not None else None
         self.rebuild = _mapper(graph, fetches, self, self.places)
 
     def out(self, tensor, places):
-        """The place of an output among those fetched."""
+        """Returns the index of an output in the list of fetched outputs, to which it is added if it is new."""
         at = places.get(tensor._out)
         if at is None:
             at = places[tensor._out] = len(self.outs)
@@ -64,7 +68,7 @@ class _Fetch:
 
 
 def _mapper(graph, fetch, into, places):
-    """A function from the list of values to this part of the nest."""
+    """Returns a function that converts the list of values to this part of the nest."""
     if fetch is None:
         raise TypeError("Fetch argument None has invalid type <class 'NoneType'>")
     if isinstance(fetch, (list, tuple)) and not isinstance(fetch, SparseTensorValue):
@@ -87,6 +91,10 @@ def _mapper(graph, fetch, into, places):
         parts = [t for t in (fetch.values, fetch.indices, fetch.dense_shape) if t is not None]
         at = [into.out(_element(graph, t), places) for t in parts]
         return lambda values: IndexedSlicesValue(*[values[i] for i in at] + [None] * (3 - len(at)))
+    split = None if isinstance(fetch, (Tensor, Operation, Variable, str, bytes)) else fetch_parts(fetch)
+    if split is not None:
+        parts = [_mapper(graph, f, into, places) for f in split[0]]
+        return lambda values: split[1]([p(values) for p in parts])
     element = _element(graph, fetch)
     if isinstance(element, Operation):
         into.targets.append(element._out)
@@ -99,8 +107,10 @@ def _mapper(graph, fetch, into, places):
 
 
 def _key(fetches):
-    """What tells flat nests of one type apart; None for those that are compiled each time.  Tuples inside are: one that is
-    equal to another may be of another class, with names for its parts."""
+    """Returns a key that distinguishes flat nests of one type, or None for a nest that must be compiled each time.
+
+    A nest that contains tuples gives None: equal tuples can be of different classes, with names for their fields.
+    """
     kind = type(fetches)
     if kind is list or kind is tuple:
         parts = key = tuple(fetches)
@@ -127,7 +137,7 @@ def _element(graph, fetch):
 
 
 def _text(value):
-    """Bytes that are text, as str; serialized messages and the like stay bytes."""
+    """Returns bytes that are valid UTF-8 as str; other bytes, such as serialized messages, stay bytes."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         made = np.empty_like(value)
         made.flat = [_text(v) for v in value.flat]
@@ -144,7 +154,7 @@ def _text(value):
 # ---- feeds ----
 
 class _Slot:
-    """What is known of a feed's key before its value comes.  Its shape is not: a program may still refine it."""
+    """Caches what is known of the key of a feed. The shape is not cached, because the program may still refine it."""
 
     __slots__ = ("tensor", "out", "number", "kind")
 
@@ -159,7 +169,7 @@ class _Slot:
 
 
 def _feed(graph, slots, key, value):
-    """(output, (dtype, shape, data)) of a feed.  slots keeps what is known of keys that are tensors."""
+    """Returns (output, (dtype, shape, data)) of a feed. slots caches what is known of keys that are tensors."""
     slot = slots.get(key) if isinstance(key, Tensor) else _Slot(graph, key)
     if slot is None:
         if len(slots) > 1000:
@@ -169,7 +179,7 @@ def _feed(graph, slots, key, value):
         raise ValueError("Tensor %s may not be fed." % slot.tensor)
     number = slot.number
     if isinstance(value, np.ndarray) and number != 7 and value.dtype == slot.kind and value.flags.c_contiguous:
-        array = value  # the common case: nothing to convert
+        array = value  # The common case needs no conversion.
     else:
         number, shape, array = _converted(slot, key, value)
         if number == 7:
@@ -180,7 +190,7 @@ def _feed(graph, slots, key, value):
 
 
 def _converted(slot, key, value):
-    """A value that is not an array of the feed's type as (dtype, shape, data)."""
+    """Returns (dtype, shape, data) for a value that is not yet an array of the feed's type."""
     if isinstance(value, Tensor):
         raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
                         "scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was "
@@ -214,7 +224,9 @@ def _check_shape(c, slot, given):
 
 
 def _spread(feed_dict):
-    """A feed of a SparseTensor is three feeds, one of IndexedSlices two or three, one of a nest of tensors one for each."""
+    """Returns the feeds with composite values split: three feeds for a SparseTensor, two or three for IndexedSlices,
+    and one for each tensor of a nest.
+    """
     return _spread_pairs(_items(feed_dict))
 
 
@@ -240,11 +252,11 @@ def _spread_pairs(pairs):
                                  % (len(key), len(value), key, value))
             yield from _spread_pairs(zip(key, value))
         else:
-            yield key, value
+            yield from feed_pairs(key, value) or [(key, value)]
 
 
 def _feeds(graph, slots, feed_dict):
-    """The feeds of a run, as the library takes them."""
+    """Returns the feeds of a run in the form that the library takes."""
     made = []
     for key, value in _items(feed_dict):
         if isinstance(key, Tensor):
@@ -255,7 +267,7 @@ def _feeds(graph, slots, feed_dict):
 
 
 def _fed(graph, feed_dict, places, values):
-    """The values of a run, where those that were fed are the arrays that they were fed as."""
+    """Returns the values of a run, in which outputs that were fed are replaced by the arrays that were fed."""
     for key, value in _spread(feed_dict):
         tensor = graph.as_graph_element(key, allow_operation=False)
         if tensor._out in places:
@@ -264,7 +276,7 @@ def _fed(graph, feed_dict, places, values):
 
 
 class _Callable:
-    """The library's callable for a request, made at its first call."""
+    """The library's callable for a request; it is made at its first call."""
 
     def __init__(self, session, feeds, fetch):
         self._session, self._request, self._made = session, (feeds, fetch.outs, fetch.targets), None
@@ -281,7 +293,7 @@ class _Callable:
 
 
 class BaseSession:
-    """What Session and InteractiveSession share."""
+    """The base of Session and InteractiveSession."""
 
     def __init__(self, target="", graph=None, config=None):
         graph = graph or get_default_graph()
@@ -297,7 +309,7 @@ class BaseSession:
         self._begin(graph, target, config, made)
 
     def _begin(self, graph, target, config, c_session):
-        """The state of a session around one of the library."""
+        """Sets up the state of a session, around a session of the library."""
         self._graph, self._target, self._config, self._closed = graph, target or "", config, False
         self._fetches, self._slots, self._lock = {}, {}, threading.Lock()
         self._c = c_session
@@ -318,8 +330,7 @@ class BaseSession:
         return self._target
 
     def list_devices(self):
-        from weft._core.session.cluster import DeviceAttributes
-        return [DeviceAttributes(*row) for row in _weft.devices(self._c)]
+        return [_DeviceAttributes(*row) for row in _weft.devices(self._c)]
 
     def close(self):
         if not self._closed:
@@ -327,10 +338,10 @@ class BaseSession:
             try:
                 self._c.close()
             except errors.UnavailableError:
-                pass  # its master has left, and the session with it
+                pass  # The master has left, and its session with it.
 
     def _finish(self):
-        """Closes and frees: nothing of the library is left when the interpreter goes."""
+        """Closes the session and frees the library's objects before the interpreter exits."""
         self.close()
         self._partial_runs.finish()
         for made in list(self._callables):
@@ -343,7 +354,8 @@ class BaseSession:
     # ---- tensors that the session keeps ----
 
     def _handle_node(self, make, handle, *args):
-        """The placeholder and the node that `make` adds for handles of this device, added once."""
+        """Returns the placeholder and the node that `make` adds for handles of this device. They are added only once.
+        """
         key = make, handle.split(";")[-1], *args
         if key not in self._handle_nodes:
             with self._graph.as_default():
@@ -351,7 +363,7 @@ class BaseSession:
         return self._handle_nodes[key]
 
     def _delete_dead_handles(self):
-        """Drops the tensors whose handles the program has dropped."""
+        """Deletes the tensors whose handles the program no longer holds."""
         dead, self._dead_handles = self._dead_handles, []
         for handle in dead:
             holder, deleter = self._handle_node(delete_session_tensor, handle)
@@ -360,11 +372,11 @@ class BaseSession:
     # ---- run ----
 
     def _compiled(self, fetches):
-        """The fetch of a nest; the nests of a training loop are the same object or few of them."""
+        """Returns the compiled form of a nest. It is cached, because a training loop runs the same few nests."""
         try:
             key = fetches if isinstance(fetches, (Tensor, Operation, Variable)) else _key(fetches)
             found = self._fetches.get((type(fetches), key)) if key is not None else None
-        except TypeError:  # something in it cannot be hashed
+        except TypeError:  # Something in the nest cannot be hashed.
             key = found = None
         if found is None:
             found = _Fetch(self._graph, fetches, self)
@@ -382,10 +394,11 @@ class BaseSession:
             self._delete_dead_handles()
         if not graph._c.size():
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
-        feeds = _feeds(graph, self._slots, feed_dict) if feed_dict else ()  # the first to be refused, as in TensorFlow
+        # Feeds are checked before the fetches, as in TensorFlow.
+        feeds = _feeds(graph, self._slots, feed_dict) if feed_dict else ()
         fetch = self._compiled(fetches)
         asked = _NOTHING if options is None and run_metadata is None else self._asked(options, run_metadata)
-        made = []  # without anything to run there is no step, as in TensorFlow
+        made = []  # Without fetches or targets there is no step, as in TensorFlow.
         if fetch.outs or fetch.targets:
             made = self._values(run_metadata, asked, self._c.run, feeds, fetch.outs, fetch.targets)
         if feeds and fetch.places and any(out in fetch.places for out, _ in feeds):
@@ -394,15 +407,16 @@ class BaseSession:
 
     @staticmethod
     def _asked(options, run_metadata):
-        """The timeout in ms, the bits of what the metadata has (1 itself, 2 step stats, 4 the graphs of the devices), and the
-        key of the collective ops."""
+        """Returns the timeout in ms, the bits of the wanted metadata (1 itself, 2 step stats, 4 device graphs) and the
+        collective graph key.
+        """
         if options is None:
             return 0, int(run_metadata is not None), 0
         bits = 1 | 2 * (options.trace_level > 0) | 4 * options.output_partition_graphs
         return options.timeout_in_ms, 0 if run_metadata is None else bits, options.experimental.collective_graph_key
 
     def _values(self, run_metadata, asked, call, *args):
-        """The values of a call into the library."""
+        """Returns the values of a call into the library, and converts its errors."""
         try:
             made = call(*args, *asked)
         except errors.OpError as e:
@@ -422,10 +436,10 @@ class BaseSession:
         return None if self._closed else self._c
 
     def _extend_graph(self):
-        """Nothing is to be done: a run sees every node of the graph."""
+        """Does nothing, because a run sees every node of the graph."""
 
     def _placed(self, error):
-        """The error with the op that its message names."""
+        """Returns the error with the op that its message names."""
         found = re.search(r"\{\{node ([^}\s]+)\}\}", error.message) or re.search(r"(?:node '|uninitialized value )([^'\s]+)", error.message)
         if found:
             out = self._graph._c.find("^" + found.group(1))
@@ -434,12 +448,16 @@ class BaseSession:
         return error
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
-        """A function of the values of feed_list that runs the fetches: the request is checked and found only once."""
+        """Returns a function that takes the values of feed_list and runs the fetches.
+
+        The request is prepared only once.
+        """
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("Argument `feed_list` must be a list or tuple. Received: feed_list=%s" % (feed_list,))
         graph, fetch, keys = self._graph, self._compiled(fetches), list(feed_list or ())
         outs = [graph.as_graph_element(k, allow_operation=False)._out for k in keys]
-        # What is both fed and fetched, and calls with fewer values than keys, run as any other step does.
+        # Requests in which an output is both fed and fetched, and calls with fewer values than keys, run as ordinary
+        # steps.
         plain = len(set(outs)) != len(outs) or not set(outs).isdisjoint(fetch.outs) or not (fetch.outs or fetch.targets)
         prepared = None if plain else _Callable(self, outs, fetch)
 
@@ -453,14 +471,26 @@ class BaseSession:
             return fetch.rebuild(self._as_text(made))
         return call if accept_options else lambda *args: call(*args)
 
+    def _make_callable_from_options(self, callable_options):
+        """Returns a callable for the names in a tf.CallableOptions; it returns the list of the fetched values."""
+        options = callable_options
+        count = len(options.fetch)
+        made = self.make_callable(list(options.fetch) + list(options.target), list(options.feed), accept_options=True)
+
+        def call(*args, run_metadata=None):
+            if len(args) != len(options.feed):
+                raise errors.InvalidArgumentError(None, None, "Expected %d feed tensors, but got %d" % (len(options.feed), len(args)))
+            return made(*args, options=options.run_options, run_metadata=run_metadata)[:count]
+        return call
+
     def partial_run_setup(self, fetches, feeds=None):
-        """A handle for partial_run: these fetches, which are fed and fetched in several calls of one step."""
+        """Returns a handle for partial_run, which feeds and fetches these outputs in several calls of one step."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         return self._partial_runs.setup(self._compiled(fetches), feeds)
 
     def partial_run(self, handle, fetches, feed_dict=None):
-        """Feeds some of what was set up, and returns some of the fetches as soon as they are computed."""
+        """Feeds some of the outputs that were set up, and returns some of the fetches as soon as they are computed."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         feeds = _feeds(self._graph, self._slots, feed_dict) if feed_dict else ()
@@ -468,7 +498,9 @@ class BaseSession:
 
 
 class Session(BaseSession, metaclass=Named):
-    """with tf.Session(target, graph, config) as sess"""
+    """Runs operations of a graph, in this process or on the server at `target`: with tf.Session(target, graph, config)
+    as sess
+    """
 
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config)
@@ -496,10 +528,16 @@ class Session(BaseSession, metaclass=Named):
 
 
 class InteractiveSession(BaseSession, metaclass=Named):
-    """A session that is the default one from the start."""
+    """A session that is the default session from its creation until it is closed."""
+
+    _active = 0  # the number of open interactive sessions
 
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config)
+        if InteractiveSession._active:
+            warnings.warn("An interactive session is already active. This can cause out-of-memory errors in some cases. You must "
+                          "explicitly call `InteractiveSession.close()` to release resources held by the other session(s).", stacklevel=2)
+        InteractiveSession._active += 1
         self._default = self.as_default()
         self._default.__enter__()
         self._explicit = graph
@@ -513,5 +551,6 @@ class InteractiveSession(BaseSession, metaclass=Named):
             self._default_graph.__exit__(None, None, None)
             self._explicit = None
         if self._default is not None:
+            InteractiveSession._active -= 1
             self._default.__exit__(None, None, None)
             self._default = None

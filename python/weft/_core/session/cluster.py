@@ -1,4 +1,4 @@
-"""Servers of a cluster, and the devices there are."""
+"""Servers of a cluster, and the list of local devices."""
 import atexit
 import operator
 import sys
@@ -8,13 +8,14 @@ from weft._core.framework import protos
 from weft._core.framework.absent import Named
 from weft._core.session import client
 
-_servers = []  # a task lives until the program ends, as in TensorFlow, and says goodbye after the last session
+# A task lives until the program ends, as in TensorFlow, and sends its goodbye after the last session is closed.
+_servers = []
 
 
 def _leave():
     client._close_all()
     for server in _servers:
-        if getattr(sys, "last_type", None) is not None:  # an exception that nobody caught ends the program
+        if getattr(sys, "last_type", None) is not None:  # An uncaught exception ends the program.
             _weft.server_set_failed(server._made)
         server._made = None
     _servers.clear()
@@ -23,21 +24,8 @@ def _leave():
 atexit.register(_leave)
 
 
-class DeviceAttributes:
-    """What Session.list_devices gives."""
-
-    def __init__(self, name, device_type, memory_limit_bytes, incarnation=0):
-        self.name, self.device_type, self.memory_limit_bytes, self.incarnation = (
-            name, device_type, memory_limit_bytes, incarnation)
-
-    memory_limit = property(lambda self: self.memory_limit_bytes)
-
-    def __repr__(self):
-        return "_DeviceAttributes(%s, %s, %d, %d)" % (self.name, self.device_type, self.memory_limit_bytes, self.incarnation)
-
-
 def list_local_devices(session_config=None):
-    """tensorflow.python.client.device_lib.list_local_devices"""
+    """Returns the devices of this process: tensorflow.python.client.device_lib.list_local_devices."""
     from weft._core.framework.graph import Graph
     with Graph().as_default() as graph, client.Session(graph=graph, config=session_config) as sess:
         return [protos.DeviceAttributes(name=_short(d.name), device_type=d.device_type, memory_limit=d.memory_limit_bytes,
@@ -86,17 +74,17 @@ class Server(metaclass=Named):
         _weft.server_start(self._made)
 
     def join(self):
-        """Waits until the job is over, and ends the program: TensorFlow's never returns, so no program goes on after it."""
+        """Waits until the job is over, then ends the program, because TensorFlow's join never returns."""
         sys.stdout.flush()
         _weft.server_join(self._made)
         sys.exit(0)
 
     @property
     def target(self):
-        return _weft.server_seat(self._made)[0]
+        return _weft.server_task(self._made)[0]
 
     @property
     def server_def(self):
-        _, job, task, cluster = _weft.server_seat(self._made)
+        _, job, task, cluster = _weft.server_task(self._made)
         return protos.ServerDef(cluster=protos.ClusterDef.FromString(cluster), job_name=job, task_index=task,
                                 protocol=self._protocol)

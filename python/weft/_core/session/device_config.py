@@ -15,7 +15,7 @@ LogicalDeviceConfiguration = collections.namedtuple(
     "LogicalDeviceConfiguration", ["memory_limit", "experimental_priority", "experimental_device_ordinal"], defaults=(None, None, None))
 
 _visible = {}  # type of device -> the devices that sessions may use
-_growth = {}  # device -> whether its memory grows
+_growth = {}  # device -> whether its memory grows on demand
 _logical = {}  # device -> its LogicalDeviceConfigurations
 _options = {}  # field of ConfigProto -> value
 _jit = None
@@ -23,9 +23,9 @@ _mixed_precision = False  # whether enable_mixed_precision_graph_rewrite was cal
 
 
 def session_config(given=None):
-    """The ConfigProto of a session: the one that it was given, or what the calls here said.
+    """Returns the ConfigProto of a session: the one that was given, or the one that calls to this module made.
 
-    Automatic mixed precision that a program turned on holds for both, unless the given one turns it off.
+    If the program turned automatic mixed precision on, both have it, unless the given one turns it off.
     """
     if given is None:
         return _own_config()
@@ -38,7 +38,7 @@ def session_config(given=None):
 
 
 def set_mixed_precision(enabled):
-    """Turns the graph rewrite to half on or off, for sessions that are made from now on."""
+    """Turns the float16 graph rewrite on or off for sessions created after this call."""
     global _mixed_precision
     _mixed_precision = enabled
     set_experimental_options({"auto_mixed_precision": enabled})
@@ -70,7 +70,7 @@ def _fraction(megabytes):
 
 
 def list_physical_devices(device_type=None):
-    """The CPUs and GPUs of this machine.
+    """Returns the CPUs and GPUs of this machine.
 
     Args:
       device_type: 'CPU' or 'GPU' to list only those; None lists all.
@@ -82,7 +82,7 @@ def list_physical_devices(device_type=None):
 
 
 def get_visible_devices(device_type=None):
-    """The devices that sessions may use.
+    """Returns the devices that sessions may use.
 
     Args:
       device_type: 'CPU' or 'GPU' to list only those; None lists all.
@@ -91,7 +91,7 @@ def get_visible_devices(device_type=None):
 
 
 def set_visible_devices(devices, device_type=None):
-    """Says which devices sessions may use.
+    """Sets which devices sessions may use.
 
     Args:
       devices: a PhysicalDevice or a list of them.
@@ -112,7 +112,7 @@ def set_visible_devices(devices, device_type=None):
 
 
 def list_logical_devices(device_type=None):
-    """The devices as sessions name them.
+    """Returns the devices as sessions name them.
 
     Args:
       device_type: 'CPU' or 'GPU' to list only those; None lists all.
@@ -132,7 +132,7 @@ def _gpu(device, what):
 
 
 def get_memory_growth(device):
-    """Whether the memory of a GPU is taken as it is needed.
+    """Returns whether the memory of a GPU is allocated as it is needed.
 
     Args:
       device: a PhysicalDevice.
@@ -142,7 +142,7 @@ def get_memory_growth(device):
 
 
 def set_memory_growth(device, enable):
-    """Says whether the memory of a GPU is taken as it is needed, instead of at once.
+    """Sets whether the memory of a GPU is allocated as it is needed, instead of at once.
 
     Args:
       device: a PhysicalDevice.
@@ -153,7 +153,7 @@ def set_memory_growth(device, enable):
 
 
 def get_logical_device_configuration(device):
-    """What set_logical_device_configuration said of a device, or None.
+    """Returns the value given to set_logical_device_configuration for a device, or None.
 
     Args:
       device: a PhysicalDevice.
@@ -180,40 +180,40 @@ def set_logical_device_configuration(device, logical_devices):
 
 
 def get_inter_op_parallelism_threads():
-    """How many independent ops run at once; 0 leaves it to Weft."""
+    """Returns how many independent ops run at once; 0 lets Weft choose."""
     return _options.get("inter_op_parallelism_threads", 0)
 
 
 def set_inter_op_parallelism_threads(num_threads):
-    """Says how many independent ops run at once.
+    """Sets how many independent ops run at once.
 
     Args:
-      num_threads: the number; 0 leaves it to Weft.
+      num_threads: the number; 0 lets Weft choose.
     """
     _options["inter_op_parallelism_threads"] = int(num_threads)
 
 
 def get_intra_op_parallelism_threads():
-    """How many threads one op may use; 0 leaves it to Weft."""
+    """Returns how many threads one op may use; 0 lets Weft choose."""
     return _options.get("intra_op_parallelism_threads", 0)
 
 
 def set_intra_op_parallelism_threads(num_threads):
-    """Says how many threads one op may use.
+    """Sets how many threads one op may use.
 
     Args:
-      num_threads: the number; 0 leaves it to Weft.
+      num_threads: the number; 0 lets Weft choose.
     """
     _options["intra_op_parallelism_threads"] = int(num_threads)
 
 
 def get_soft_device_placement():
-    """Whether an op runs on another device if the one that was asked for cannot run it."""
+    """Returns whether an op runs on another device if the requested one cannot run it."""
     return _options.get("allow_soft_placement", False)
 
 
 def set_soft_device_placement(enabled):
-    """Says whether an op runs on another device if the one that was asked for cannot run it.
+    """Sets whether an op runs on another device if the requested one cannot run it.
 
     Args:
       enabled: whether it does.
@@ -222,12 +222,12 @@ def set_soft_device_placement(enabled):
 
 
 def get_log_device_placement():
-    """Whether sessions log the device of each op."""
+    """Returns whether sessions log the device of each op."""
     return _options.get("log_device_placement", False)
 
 
 def set_log_device_placement(enabled):
-    """Says whether sessions log the device of each op.
+    """Sets whether sessions log the device of each op.
 
     Args:
       enabled: whether they do.
@@ -236,7 +236,7 @@ def set_log_device_placement(enabled):
 
 
 def get_jit():
-    """What set_jit was given, or an empty string."""
+    """Returns the value given to set_jit, or an empty string."""
     return _jit or ""
 
 
@@ -263,7 +263,7 @@ _optimizer = {}
 
 
 def set_experimental_options(options):
-    """Says which passes optimize graphs.  auto_mixed_precision has TensorFlow's effect; else Weft has passes of its own.
+    """Stores the options.  Only auto_mixed_precision has an effect: Weft always runs its own passes.
 
     Args:
       options: {name of a pass: whether it runs}; names that TensorFlow does not know are left out.
@@ -275,7 +275,7 @@ def set_experimental_options(options):
 
 
 def get_experimental_options():
-    """What set_experimental_options was given."""
+    """Returns the options given to set_experimental_options."""
     return {**dict.fromkeys(_SWITCHES, False), **_optimizer}
 
 
@@ -283,7 +283,7 @@ _tensor_float_32 = None
 
 
 def enable_tensor_float_32_execution(enabled):
-    """Says whether matrix products of a GPU may round their inputs to 10 bits; it must be called before the first session.
+    """Sets whether GPU matrix products may round their inputs to 10 bits; call it before the first session is created.
 
     Args:
       enabled: whether they may.
@@ -295,13 +295,14 @@ def enable_tensor_float_32_execution(enabled):
 
 
 def tensor_float_32_execution_enabled():
-    """Whether matrix products of a GPU may round their inputs to 10 bits; unlike TensorFlow 2, Weft does not by default."""
+    """Returns whether GPU matrix products may round their inputs to 10 bits. The default is no, unlike in TensorFlow 2.
+    """
     import os
     return os.environ.get("WEFT_TF32") == "1" if _tensor_float_32 is None else _tensor_float_32
 
 
 def get_device_details(device):
-    """What is known of a device: of a GPU its name.
+    """Returns a dict of details of a device, which has only the name of a GPU.
 
     Args:
       device: a PhysicalDevice.
@@ -319,7 +320,7 @@ _DEVICE = re.compile(r"(?:/job:[^/]*)?(?:/replica:\d+)?(?:/task:\d+)?/?(?:device
 
 
 def _memory_refused(device, function, what):
-    """The error of a function that asks for the memory of a device: as in TensorFlow, that of a CPU is not counted."""
+    """Returns the error of a function that asks for the memory in use on a device, which Weft does not count."""
     found = _DEVICE.match(str(device))
     if not found:
         return ValueError("Failed parsing device name: '%s'. Note a valid device string should at least contain a device type and a "
@@ -329,12 +330,13 @@ def _memory_refused(device, function, what):
         return ValueError("No matching devices found for '%s'" % (device,))
     if name.startswith("/device:CPU"):
         return ValueError("%s for device '%s'" % (what, device))
-    return NotImplementedError("tf.config.experimental.%s(device=%r): Weft counts the memory of a GPU in each run; look at the "
-                               "RunMetadata of a run with trace_level=FULL_TRACE" % (function, device))
+    return NotImplementedError("tf.config.experimental.%s(device=%r): Weft does not count the memory in use on a GPU; the RunMetadata "
+                               "of a run with trace_level=FULL_TRACE has what each op allocated" % (function, device))
 
 
 def get_memory_info(device):
-    """The bytes in use on a device, which Weft does not count: a CPU raises TensorFlow's ValueError, a GPU NotImplementedError.
+    """Raises an error, because Weft does not count the bytes in use: TensorFlow's ValueError for a CPU,
+    NotImplementedError for a GPU.
 
     Args:
       device: its name, such as "GPU:0".
@@ -343,7 +345,7 @@ def get_memory_info(device):
 
 
 def get_memory_usage(device):
-    """The bytes in use on a device, which Weft does not count: see get_memory_info.
+    """Raises an error, because Weft does not count the bytes in use on a device; see get_memory_info.
 
     Args:
       device: its name, such as "GPU:0".
@@ -352,7 +354,7 @@ def get_memory_usage(device):
 
 
 def reset_memory_stats(device):
-    """Forgets the highest number of bytes in use on a device, which Weft does not count: see get_memory_info.
+    """Raises an error, because Weft does not count the bytes in use on a device; see get_memory_info.
 
     Args:
       device: its name, such as "GPU:0".
@@ -361,13 +363,13 @@ def reset_memory_stats(device):
 
 
 class ClusterDeviceFilters(metaclass=Named):
-    """Which devices of other tasks each task of a cluster sees."""
+    """Says which devices of other tasks each task of a cluster sees."""
 
     def __init__(self):
         self._device_filters = {}
 
     def set_device_filters(self, job_name, task_index, device_filters):
-        """Says which devices a task sees.
+        """Sets which devices a task sees.
 
         Args:
           job_name: the job of the task.
@@ -376,3 +378,16 @@ class ClusterDeviceFilters(metaclass=Named):
         """
         assert all(isinstance(f, str) for f in device_filters)
         self._device_filters.setdefault(job_name, {})[task_index] = list(device_filters)
+
+
+class DeviceAttributes:
+    """A device as Session.list_devices returns it."""
+
+    def __init__(self, name, device_type, memory_limit_bytes, incarnation=0):
+        self.name, self.device_type, self.memory_limit_bytes, self.incarnation = (
+            name, device_type, memory_limit_bytes, incarnation)
+
+    memory_limit = property(lambda self: self.memory_limit_bytes)
+
+    def __repr__(self):
+        return "_DeviceAttributes(%s, %s, %d, %d)" % (self.name, self.device_type, self.memory_limit_bytes, self.incarnation)

@@ -1,15 +1,17 @@
-"""Session.partial_run: one step of the library that is fed and fetched in several calls, found by its handle."""
+"""Session.partial_run: a step that is fed and fetched in several calls, which find it by its handle."""
 import threading
 import weakref
 
 from weft._core.framework import errors
+from weft._core.session.conversions import feed_keys
 
 
 class PartialRuns:
-    """The partial runs of a session, by their handles: texts, as TensorFlow's are."""
+    """Finds the partial runs of a session by their string handles."""
 
     def __init__(self, session):
-        # The session owns this object: a reference back would keep a session until the collector finds the cycle.
+        # A weak reference, because the session owns this object: a cycle would keep the session until a garbage
+        # collection.
         self._owner, self._runs, self._count, self._lock = weakref.ref(session), {}, 0, threading.Lock()
 
     @property
@@ -20,6 +22,7 @@ class PartialRuns:
         session = self._session
         graph = session.graph
         feeds = [] if feeds is None else feeds if isinstance(feeds, (list, tuple)) else [feeds]
+        feeds = [key for feed in feeds for key in feed_keys(feed) or [feed]]
         outs = [graph.as_graph_element(f, allow_operation=False)._out for f in feeds]
         handle = self._handle(outs, fetch)
         try:
@@ -30,7 +33,8 @@ class PartialRuns:
         return handle
 
     def _handle(self, feeds, fetch):
-        """The text that TensorFlow's session gives: in one process the names and a number, else a number."""
+        """Returns the text that TensorFlow's session gives: the names and a number in one process, otherwise a number.
+        """
         with self._lock:
             number, self._count = self._count, self._count + 1
         if self._session.sess_str:

@@ -1,4 +1,4 @@
-"""Coordinator and queue runners: threads that stop together; the library's threads among them."""
+"""Coordinator and queue runners: threads that stop together, including threads of the C library."""
 import contextlib
 import sys
 import threading
@@ -21,10 +21,13 @@ class Coordinator(metaclass=Named):
         codes = [code for code, kind in errors._CLASSES.items() if kind in self._clean]
         self._made = _weft.coordinator_create(codes)
         self._exc, self._lock, self._threads, self.joined = None, threading.Lock(), set(), False
+        self._waiter = None  # the thread that joins the queue-runner threads for which the program gave no coordinator
 
     def request_stop(self, ex=None):
         if isinstance(ex, tuple):
             ex = ex[1]
+        if self.joined and ex is not None:
+            raise ex  # No join() will follow that could report the exception.
         with self._lock:
             first = not self.should_stop()
             if ex is not None and first and not isinstance(ex, self._clean):
@@ -53,7 +56,7 @@ class Coordinator(metaclass=Named):
     def stop_on_exception(self):
         try:
             yield
-        except:  # noqa: E722 - whatever it is ends the others
+        except:  # noqa: E722 - any exception must stop the other threads
             self.request_stop(ex=sys.exc_info()[1])
 
     def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
@@ -78,16 +81,34 @@ class Coordinator(metaclass=Named):
         if alive and not ignore_live_threads:
             raise RuntimeError("Coordinator stopped with threads still running: %s" % " ".join(alive))
 
+    def wait_for_threads(self, timeout, failed):
+        """Waits at most timeout seconds (None: without limit) for the library's threads to end, and appends an error to
+        `failed`.
+        """
+        def wait():
+            try:
+                _weft.coordinator_join(self._made, 120.0, True)
+            except errors.OpError as e:
+                failed.append(e)
+            self.joined = True
+        with self._lock:
+            if self._waiter is None:
+                self._waiter = threading.Thread(target=wait, daemon=True)
+                self._waiter.start()
+        self._waiter.join(timeout)
+
     def raise_requested_exception(self):
         if self._exc is not None:
             raise self._exc
 
 
 class LooperThread(threading.Thread, metaclass=Named):
-    """Calls something every so often until the coordinator stops."""
+    """A thread that calls a function at regular intervals until the coordinator stops."""
 
     def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None):
         super().__init__(daemon=True)
+        if not isinstance(coord, Coordinator):
+            raise ValueError("'coord' argument must be a Coordinator: %s" % (coord,))
         self._coord, self._every, self._fn = coord, timer_interval_secs, target
         self._call_args, self._call_kwargs = args or (), kwargs or {}
         coord.register_thread(self)
@@ -123,11 +144,15 @@ class LooperThread(threading.Thread, metaclass=Named):
 
 
 class LibraryThread:
-    """A thread of the library, as start_queue_runners lists them; the coordinator joins it."""
+    """A thread of the C library, as start_queue_runners lists it; the coordinator joins it."""
 
-    def __init__(self, name, coord, begin=None):
-        """begin: starts the threads of a queue runner, all of them at once; None if they were started."""
-        self.name, self.daemon, self._coord, self._begin = name, True, coord, begin
+    def __init__(self, name, coord, begin=None, failed=None):
+        """Args: begin starts all threads of a queue runner at once, or is None if they are running already.
+
+        failed is the list for errors of threads without a coordinator from the program; join() then waits until all
+        threads of the queue runner have ended.
+        """
+        self.name, self.daemon, self._coord, self._begin, self._failed = name, True, coord, begin, failed
         self._started = begin is None
 
     def start(self):
@@ -137,9 +162,13 @@ class LibraryThread:
         self._begin()
 
     def join(self, timeout=None):
-        pass
+        """Waits for the threads, unless a coordinator does so already."""
+        if self._failed is not None and self._started:
+            self._coord.wait_for_threads(timeout, self._failed)
 
     def is_alive(self):
+        if self._failed is not None and self._started:
+            self._coord.wait_for_threads(0.001, self._failed)
         return self._started and not self._coord.joined
 
 
@@ -151,7 +180,7 @@ def _checked_types(types):
 
 
 class QueueRunner(metaclass=Named):
-    """Ops that fill a queue, each on a thread of its own."""
+    """The ops that fill a queue; each runs on a thread of its own."""
 
     def __init__(self, queue=None, enqueue_ops=None, close_op=None, cancel_op=None, queue_closed_exception_types=None,
                  queue_runner_def=None, import_scope=None):
@@ -170,6 +199,8 @@ class QueueRunner(metaclass=Named):
             self._close_op = queue.close() if close_op is None else close_op
             self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         self.exceptions_raised, self._closed_types = [], (errors.OutOfRangeError,)
+        if queue_runner_def is not None and queue_runner_def.queue_closed_exception_types:
+            self._closed_types = tuple(errors.exception_type_from_error_code(c) for c in queue_runner_def.queue_closed_exception_types)
         if queue_closed_exception_types is not None:
             self._closed_types = _checked_types(queue_closed_exception_types)
 
@@ -185,16 +216,21 @@ class QueueRunner(metaclass=Named):
 
     def create_threads(self, sess, coord=None, daemon=False, start=False):
         from weft._core.train.saver import _plain
+        failed = None if coord else self.exceptions_raised
         coord = coord or _own_coordinator(sess)
         began = []
 
         def begin():
             if not began:
-                began.append(_weft.queue_runner_start(_plain(sess)._c, coord._made, self.to_proto().SerializeToString()))
+                made = self.to_proto()
+                if failed is not None:
+                    # Nothing stops these threads, so no thread is started to run cancel_op at a stop.
+                    made.cancel_op_name = ""
+                began.append(_weft.queue_runner_start(_plain(sess)._c, coord._made, made.SerializeToString()))
             return began[0]
         count = begin() if start else len(self._enqueue_ops)
         names = ["QueueRunnerThread-%s-%s" % (self.name, self._enqueue_ops[i % len(self._enqueue_ops)].name) for i in range(count)]
-        return [LibraryThread(name, coord, None if start else begin) for name in names]
+        return [LibraryThread(name, coord, None if start else begin, failed) for name in names]
 
     def to_proto(self, export_scope=None):
         return protos.QueueRunnerDef(
@@ -208,14 +244,17 @@ class QueueRunner(metaclass=Named):
         return QueueRunner(queue_runner_def=queue_runner_def)
 
 
-_own = weakref.WeakKeyDictionary()
+_own = weakref.WeakKeyDictionary()  # session -> coordinators of the queue runners for which the program gave none
 
 
 def _own_coordinator(sess):
-    """For programs that start queue runners without a coordinator."""
-    if sess not in _own:
-        _own[sess] = Coordinator()
-    return _own[sess]
+    """Returns a new coordinator for a queue runner that was started without one.
+
+    Each gets its own, because a queue runner that fails must not stop the others.
+    """
+    made = Coordinator()
+    _own.setdefault(sess, []).append(made)
+    return made
 
 
 def add_queue_runner(qr, collection=GraphKeys.QUEUE_RUNNERS):
@@ -225,6 +264,8 @@ def add_queue_runner(qr, collection=GraphKeys.QUEUE_RUNNERS):
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collection=GraphKeys.QUEUE_RUNNERS):
     from weft._core.session.client import get_default_session
     sess = sess or get_default_session()
+    if sess is not None and not hasattr(sess, "graph"):
+        raise TypeError("sess must be a `tf.Session` object. Given class: %s" % type(sess))
     if sess is None:
         raise ValueError("Cannot start queue runners: No default session is registered. Use `with sess.as_default()` or "
                          "pass an explicit session to tf.start_queue_runners(sess=sess)")

@@ -3,6 +3,7 @@ import math
 
 from weft._core.framework.absent import Named
 from weft._core.framework.device_spec import DeviceSpec
+from weft._core.framework.protos import NodeDef
 
 STANDARD_PS_OPS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
                    "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable",
@@ -12,7 +13,7 @@ STANDARD_PS_OPS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashT
 
 
 class GreedyLoadBalancingStrategy(metaclass=Named):
-    """The ps task with the smallest load so far."""
+    """Places each op on the ps task with the smallest load so far."""
 
     def __init__(self, num_tasks, load_fn):
         self._loads, self._load_fn = [0.0] * num_tasks, load_fn
@@ -24,7 +25,8 @@ class GreedyLoadBalancingStrategy(metaclass=Named):
 
 
 def byte_size_load_fn(op):
-    """Bytes of a variable that is about to be made."""
+    """Returns the size in bytes of a variable that is about to be created; raises ValueError if its shape is not known.
+    """
     from weft._core.framework.dtypes import as_dtype
     shape = op.get_attr("shape")
     if any(d.size < 0 for d in shape.dim) or shape.unknown_rank:
@@ -33,7 +35,10 @@ def byte_size_load_fn(op):
 
 
 class _Setter:
-    """A device function; entered through tf.device it is the library's own, which counts on over all graphs."""
+    """A device function.
+
+    tf.device recognizes it and uses the library's own setter, whose counter is shared by all graphs.
+    """
 
     def __init__(self, tasks, ps_device, worker_device):
         self._tasks, self._ps, self._worker = tasks, ps_device, worker_device
@@ -53,9 +58,9 @@ class _Setter:
 
 
 def _choose(op, ps_ops, ps_device, worker_device, strategy):
-    """What TensorFlow's device chooser answers for one op."""
+    """Returns the device that TensorFlow's device chooser selects for one op."""
     current = DeviceSpec.from_string(op.device or "")
-    if ps_device and op.type in ps_ops:
+    if ps_device and (op.op if isinstance(op, NodeDef) else op.type) in ps_ops:
         spec = DeviceSpec.from_string(ps_device)
         if spec.job is None or current.job is None or spec.job == current.job:
             if spec.task is None:

@@ -51,7 +51,7 @@ class SessionRunHook(metaclass=Named):
 
 
 class Adapter:
-    """One hook of one monitored session, as the library calls it."""
+    """Presents one hook of one monitored session to the library, which calls it."""
 
     def __init__(self, hook, owner):
         self.hook, self.owner = hook, owner
@@ -60,7 +60,7 @@ class Adapter:
         self.sync = hook._in_library() if isinstance(hook, SyncReplicasHook) else None
 
     def _guard(self, fn, *args):
-        """What the hook raises reaches the program as it is, not as the library's error."""
+        """Calls fn, and keeps an exception of the hook so that the program sees it instead of the library's error."""
         try:
             with self.owner._graph.as_default():
                 return fn(*args)
@@ -105,7 +105,7 @@ class Adapter:
         return self.context.stop_requested
 
     def _told(self, fn, *args):
-        """Calls the hook with its context, which says whether a hook before it in this run asked to stop."""
+        """Calls the hook with its context, in which a request to stop by an earlier hook of this run is set."""
         self.context._stop_requested |= self.owner._stop_asked
         made = self._guard(fn, self.context, *args)
         self.owner._stop_asked = self.context.stop_requested
@@ -115,7 +115,7 @@ class Adapter:
         self._guard(self.hook.end, self._session(c_session))
 
 
-# ---- ready-made ones ----
+# ---- the hooks that TensorFlow provides ----
 
 class SecondOrStepTimer(metaclass=Named):
     def __init__(self, every_secs=None, every_steps=None):
@@ -149,7 +149,7 @@ class SecondOrStepTimer(metaclass=Named):
 
 
 class _StepHook(SessionRunHook):
-    """What hooks that look at the global step share."""
+    """The base of hooks that read the global step."""
 
     def begin(self):
         self._global_step_tensor = get_global_step()
@@ -202,8 +202,11 @@ class NanTensorHook(SessionRunHook):
 
 class LoggingTensorHook(SessionRunHook):
     def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
-        if sum(x is not None for x in (every_n_iter, every_n_secs)) != 1 and not at_end:
+        only_at_end = at_end and every_n_iter is None and every_n_secs is None
+        if not only_at_end and (every_n_iter is None) == (every_n_secs is None):
             raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
+        if every_n_iter is not None and every_n_iter <= 0:
+            raise ValueError("invalid every_n_iter=%s." % every_n_iter)
         if not isinstance(tensors, dict):
             self._tag_order = list(tensors)
             tensors = dict(zip(tensors, tensors))
@@ -242,9 +245,10 @@ class LoggingTensorHook(SessionRunHook):
 
 
 def as_saver(found):
-    """A saver of the collection SAVERS, where the library keeps its own ones as SaverDefs.
+    """Returns the saver for an item of the collection SAVERS, in which the library keeps its own savers as SaverDefs.
 
-    The collection gets the saver that is made of a SaverDef: a saver lists the checkpoints that it keeps, so all have to use one.
+    A saver made from a SaverDef replaces it in the collection: savers list the checkpoints that they keep, so all users
+    must share one.
     """
     from weft._core.train.saver import Saver
     if not isinstance(found, bytes):
@@ -367,7 +371,7 @@ class SummarySaverHook(_StepHook):
         self._next_step = None
 
     def _get_summary_op(self):
-        """The summaries to run, as a list; None where there are none."""
+        """Returns the summary ops to run as a list, or None if there are none."""
         found = self._summary_op if self._summary_op is not None else self._scaffold.summary_op
         return found if found is None or isinstance(found, list) else [found]
 
@@ -468,7 +472,7 @@ class FeedFnHook(SessionRunHook):
 
 
 class ProfilerHook(_StepHook):
-    """Writes timelines (timeline-STEP.json) every so often."""
+    """Writes timelines (timeline-STEP.json) at regular intervals of steps or seconds."""
 
     def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
         self._output_dir, self._summary_writer, self._shown = output_dir, None, (show_dataflow, show_memory)
@@ -483,7 +487,7 @@ class ProfilerHook(_StepHook):
             self._summary_writer = FileWriterCache.get(self._output_dir)
 
     def after_create_session(self, session, coord):
-        if self._next_step is None:  # the timer counts from the step before the first run
+        if self._next_step is None:  # The timer counts from the step before the first run.
             self._timer.update_last_triggered_step(int(session.run(self._global_step_tensor)))
 
     def before_run(self, run_context):
@@ -504,7 +508,7 @@ class ProfilerHook(_StepHook):
 
 
 class SyncReplicasHook(SessionRunHook):
-    """SyncReplicasOptimizer.make_session_run_hook: the library's own, see Adapter."""
+    """The hook of SyncReplicasOptimizer.make_session_run_hook; the library implements it (see Adapter)."""
 
     def __init__(self, sync, is_chief, num_tokens):
         self._sync, self._is_chief, self._tokens = sync, is_chief, num_tokens

@@ -5,6 +5,7 @@ import re
 
 from weft._core.files.gfile import local
 from weft._core.framework import proto_text, protos
+from weft._core.framework.collection_messages import get_collection_proto_type, get_from_proto_function, get_to_proto_function
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.framework.importer import ImportedNames, _key, _with_stand_ins, rewire, with_free_names
 from weft._core.platform import logging
@@ -12,7 +13,7 @@ from weft._core.platform import logging
 UNBOUND = "$unbound_inputs_"
 _UNBOUND_KEY = "unbound_inputs"
 _CONTEXT_KEYS = (GraphKeys.COND_CONTEXT, GraphKeys.WHILE_CONTEXT)
-# The lists whose items are messages, with the fields of each that are names of nodes or outputs.
+# The collections whose items are messages, and the fields of each message that hold names of nodes or outputs.
 _NAMED = {protos.VariableDef: ("variable_name", "initial_value_name", "initializer_name", "snapshot_name"),
           protos.QueueRunnerDef: ("queue_name", "enqueue_op_name", "close_op_name", "cancel_op_name"),
           protos.SaverDef: ("filename_tensor_name", "save_tensor_name", "restore_op_name")}
@@ -21,17 +22,17 @@ _NAMED = {protos.VariableDef: ("variable_name", "initial_value_name", "initializ
 # ---- export ----
 
 def strip_scope(name, scope):
-    """The name without the scope: "s/a" and "^s/a" become "a" and "^a"."""
+    """Returns the name without the scope: "s/a" and "^s/a" become "a" and "^a"."""
     return re.sub(r"^(\^?)%s/" % re.escape(scope), r"\1", name) if scope else name
 
 
 def in_scope(name, scope):
-    """Whether a node is exported with a scope: its name begins with the scope's, as in TensorFlow."""
+    """Returns whether a node is exported with a scope: its name begins with the name of the scope, as in TensorFlow."""
     return not scope or name.lstrip("^").startswith(scope)
 
 
 def _stripped(item, scope):
-    """A message of a list without the scope; None when it is of another scope."""
+    """Returns a message of a collection with names relative to the scope, or None if it belongs to another scope."""
     names = _NAMED.get(type(item), ())
     if not scope or not names:
         return item
@@ -47,7 +48,8 @@ def _stripped(item, scope):
 
 
 def _collection_def(graph, key, scope):
-    """The CollectionDef of a list; None, with a line in the log, when an item has no form in a file."""
+    """Returns the CollectionDef of a collection. If an item cannot be written to a file, it logs that and returns None.
+    """
     made = protos.CollectionDef()
     items = graph.get_collection(key)
     if any(hasattr(i, "to_proto") for i in items) and graph._is_message_list(key):
@@ -58,9 +60,12 @@ def _collection_def(graph, key, scope):
     if not items:
         return None
     try:
-        kind = type(items[0])
-        if issubclass(kind, (str, bytes)):
-            if not scope:  # TensorFlow takes a text for a name, which is then of another scope
+        kind, to_proto = type(items[0]), get_to_proto_function(key)
+        if to_proto is not None:
+            found = [to_proto(i, export_scope=scope) for i in items]
+            made.bytes_list.value.extend(m.SerializeToString() for m in found if m)
+        elif issubclass(kind, (str, bytes)):
+            if not scope:  # TensorFlow treats a string as a name, which then belongs to another scope.
                 made.bytes_list.value.extend(i if isinstance(i, bytes) else i.encode() for i in items)
         elif issubclass(kind, int):
             made.int64_list.value.extend(operator.index(i) for i in items)
@@ -75,7 +80,7 @@ def _collection_def(graph, key, scope):
 
 
 def strip_defaults(meta):
-    """Takes out attributes that have the default of their op."""
+    """Removes the attributes that have the default value of their op."""
     defaults = {o.name: {a.name: a.default_value.SerializeToString() for a in o.attr if a.HasField("default_value")}
                 for o in meta.meta_info_def.stripped_op_list.op}
     for node in meta.graph_def.node:
@@ -89,13 +94,13 @@ def _scope_input(name, have, scope, unbound):
     if in_scope(name, scope):
         return strip_scope(name, scope)
     if name.startswith("^"):
-        return None  # an edge from outside the scope is dropped, as in TensorFlow
+        return None  # An edge from outside the scope is dropped, as in TensorFlow.
     unbound.add(UNBOUND + name)
     return UNBOUND + name
 
 
 def _keep_scope(graph_def, scope):
-    """Leaves the nodes of a scope, under their names in it; gives the inputs from outside."""
+    """Keeps only the nodes of a scope, with names relative to it, and returns the inputs from outside."""
     unbound, kept = set(), []
     for node in graph_def.node:
         if not in_scope(node.name, scope):
@@ -114,7 +119,7 @@ def _keep_scope(graph_def, scope):
 
 
 def _clear_savers(meta, saver_def):
-    """Leaves of all savers the one of saver_def, and takes out the nodes of the others."""
+    """Keeps only the saver of saver_def, and removes the nodes of the others."""
     savers = [protos.SaverDef.FromString(b) for b in meta.collection_def["savers"].bytes_list.value] \
         if "savers" in meta.collection_def else []
     own = saver_def.filename_tensor_name.rpartition("/")[0] if saver_def is not None else ""
@@ -137,7 +142,7 @@ def _write(filename, meta, as_text):
 
 
 def _ops_used(meta):
-    """Leaves the definitions of the ops used, by name; a library of functions may use any of them."""
+    """Keeps only the definitions of ops that are used, sorted by name. With a function library all are kept."""
     used, ops = {n.op for n in meta.graph_def.node}, meta.meta_info_def.stripped_op_list.op
     kept = [o for o in ops if o.name in used or meta.graph_def.HasField("library")]
     ops.replace_all(sorted(kept, key=lambda o: o.name))
@@ -148,9 +153,9 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
                       strip_default_attrs=False, save_debug_info=False, **kwargs):
     """Returns a MetaGraphDef of the graph, and writes it to a file if one is named.
 
-    collection_list: the collections to take, all by default.  export_scope: only the nodes of a name scope, under their
-    names in it.  clear_extraneous_savers: leaves out the nodes of all savers but saver_def's.  strip_default_attrs:
-    leaves out attributes that have their op's default.
+    collection_list: the collections to export, all by default. export_scope: exports only the nodes of a name scope,
+    with names relative to it.  clear_extraneous_savers: leaves out the nodes of all savers but saver_def's.
+    strip_default_attrs: leaves out attributes that have their op's default.
     """
     if kwargs:
         raise TypeError("create_meta_graph_def() got an unexpected keyword argument '%s'" % next(iter(kwargs)))
@@ -199,7 +204,7 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
 # ---- import ----
 
 def read_meta_graph(path):
-    """The MetaGraphDef in a file, in either form."""
+    """Returns the MetaGraphDef in a file, which may be binary or text."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError("Expected binary or unicode string, got %r" % (path,))
     if not os.path.exists(local(path)):
@@ -220,7 +225,7 @@ read_meta_graph_file = read_meta_graph
 
 
 def _prefixed(saver_def, scope):
-    """A copy whose names are below the scope."""
+    """Returns a copy of a SaverDef whose names are below the scope."""
     made = protos.SaverDef.FromString(saver_def.SerializeToString())
     for field in _NAMED[protos.SaverDef] if scope else ():
         setattr(made, field, scope + "/" + getattr(made, field))
@@ -238,7 +243,9 @@ def _check_unbound(meta, input_map):
 
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, input_map=None, return_elements=None,
                       restore_collections_predicate=None, unbound_inputs_col_name=_UNBOUND_KEY, **kwargs):
-    """Adds a graph and its collections to the default graph; gives the saver that is in it, or one for its variables."""
+    """Adds a graph and its collections to the default graph, and returns the saver that is in it, or one for its
+    variables.
+    """
     return import_with_elements(meta_graph_or_file, clear_devices, import_scope, input_map, return_elements,
                                 restore_collections_predicate, **kwargs)[0]
 
@@ -271,6 +278,8 @@ def _add(graph, meta, scope, input_map):
     from weft._core.framework.build import convert_to_tensor
     from weft._core.framework.graph import Tensor
     savers = _taken(meta, "savers")
+    messages = {k: _taken(meta, k) for k in list(meta.collection_def)
+                if get_from_proto_function(k) is not None and meta.collection_def[k].bytes_list.value}
     texts = {k: _taken(meta, k) for k in list(meta.collection_def) if scope and _is_texts(graph, meta, k)}
     mapped = {_key(_allowed(k)): v if isinstance(v, Tensor) else convert_to_tensor(v) for k, v in (input_map or {}).items()}
     have = {node.name for node in meta.graph_def.node}
@@ -288,12 +297,17 @@ def _add(graph, meta, scope, input_map):
     if mapped:
         rewire(graph, first, ImportedNames(scope, renamed), mapped, have)
     for key in _CONTEXT_KEYS:
-        graph.get_collection(key)  # tells the operations of the contexts that they are in
+        graph.get_collection(key)  # Reading the collections tells the operations in which contexts they are.
     if savers is not None:
         from weft._core.train.saver import Saver
         for item in savers.bytes_list.value:
             graph.add_to_collection("savers", Saver.from_proto(protos.SaverDef.FromString(item), import_scope=scope))
-    for key, made in texts.items():  # TensorFlow takes texts for names
+    for key, made in messages.items():
+        for item in made.bytes_list.value:
+            message = get_collection_proto_type(key)()
+            message.ParseFromString(item)
+            graph.add_to_collection(key, get_from_proto_function(key)(message, import_scope=scope or ""))
+    for key, made in texts.items():  # TensorFlow treats strings as names.
         for item in made.bytes_list.value:
             graph.add_to_collection(key, "%s/%s" % (scope, item.decode()))
 
@@ -303,7 +317,7 @@ def _is_texts(graph, meta, key):
 
 
 def _allowed(name):
-    """The name of an input from outside an exported scope, as a node may be called."""
+    """Returns the name of an input from outside an exported scope in a form that is allowed for a node."""
     return name[1:] if name.startswith(UNBOUND) else name
 
 

@@ -8,6 +8,7 @@ from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops import array_ops
 from weft._core.ops.control_flow import no_op
 from weft._core.ops.variables import global_variables_initializer, report_uninitialized_variables
+from weft._core.platform import logging
 from weft._core.session import client, device_config
 from weft._core.train.hooks import Adapter, SessionRunArgs, as_saver
 from weft._core.train.own_session import OwnSession
@@ -17,11 +18,11 @@ USE_DEFAULT = object()
 
 
 class Scaffold(metaclass=Named):
-    """Ops and savers of a model, gathered for a session; what is not given, the library makes."""
+    """Holds ops and savers of a model for a session; the library makes those that are not given."""
 
     def __init__(self, init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
                  local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None, local_init_feed_dict=None):
-        """copy_from_scaffold: another Scaffold, for what is not given."""
+        """Args: copy_from_scaffold is another Scaffold, from which values that are not given are taken."""
         old = copy_from_scaffold
         if old is not None and not isinstance(old, Scaffold):
             raise TypeError("copy_from_scaffold is not a Scaffold instance.")
@@ -38,7 +39,7 @@ class Scaffold(metaclass=Named):
         self.summary_op, self.saver = chosen(summary_op, "summary_op"), chosen(saver, "saver")
 
     def finalize(self):
-        """Makes what was not given, unless a collection of the graph has it, and finalizes the graph."""
+        """Makes the ops that were not given, unless a collection of the graph has them, and finalizes the graph."""
         from weft._core.files.summary import merge_all
         from weft._core.ops.control_flow import group
         from weft._core.train.saver import Saver
@@ -65,7 +66,7 @@ class Scaffold(metaclass=Named):
         return self
 
     def _fill(self, graph):
-        """What the library made for it, once there is a session."""
+        """Fills in the ops that the library made, once there is a session."""
         for name in ("init_op", "ready_op", "ready_for_local_init_op", "local_init_op", "summary_op"):
             found = graph.get_collection(name)
             if getattr(self, name) is None and found:
@@ -76,7 +77,10 @@ class Scaffold(metaclass=Named):
 
     @staticmethod
     def get_or_default(arg_name, collection_key, default_constructor):
-        """The only element of a collection; else what the constructor makes, which is added to the collection."""
+        """Returns the only element of a collection.
+
+        If it is empty, adds what the constructor makes to it and returns that.
+        """
         found = get_default_graph().get_collection(collection_key)
         if len(found) > 1:
             raise RuntimeError("More than one item in collection %s. Please indicate which one to use by passing it to the "
@@ -90,7 +94,7 @@ class Scaffold(metaclass=Named):
 
     @staticmethod
     def default_local_init_op():
-        """Initializes local variables and tables."""
+        """Returns an op that initializes local variables and tables."""
         from weft._core.ops.control_flow import group
         from weft._core.ops.lookup import tables_initializer
         from weft._core.ops.variables import local_variables_initializer
@@ -110,7 +114,7 @@ class ChiefSessionCreator(SessionCreator):
         self._dir, self._path, self._wait = checkpoint_dir, checkpoint_filename_with_path, 7200
 
     def create_session(self):
-        """A session of the chief: it restores a checkpoint, or runs the scaffold's init_op and init_fn."""
+        """Returns a session of the chief, which restores a checkpoint or runs the scaffold's init_op and init_fn."""
         made = self._scaffold.finalize()
         return _manager(made).prepare_session(
             self._master, made.init_op, made.saver, self._dir, self._path, config=self._config,
@@ -124,7 +128,7 @@ class WorkerSessionCreator(SessionCreator):
         self._scaffold, self._master, self._config, self._wait = scaffold or Scaffold(), master, config, max_wait_secs
 
     def create_session(self):
-        """A session of another worker: it waits until the chief has initialized the model."""
+        """Returns a session of another worker, which waits until the chief has initialized the model."""
         return _manager(self._scaffold.finalize()).wait_for_session(self._master, self._config, self._wait)
 
 
@@ -134,7 +138,7 @@ def _manager(scaffold):
 
 
 class _CoordinatedCreator:
-    """What programs look for behind a monitored session: the session under the hooks."""
+    """The object that programs look for in a monitored session to reach the session that runs below the hooks."""
 
     def __init__(self, owner):
         self._owner = owner
@@ -176,8 +180,10 @@ class MonitoredSession(metaclass=Named):
     _WRAPPERS = ("_RecoverableSession", "_CoordinatedSession", "_HookedSession")
 
     def __init__(self, session_creator=None, hooks=None, stop_grace_period_secs=120, **more):
+        logging.follow_handlers()
         creator = session_creator or ChiefSessionCreator()
         self._graph = graph = get_default_graph()
+        self._was_finalized = graph.finalized
         self._exc, self._args, self._sessions, self._coordinator = None, SessionRunArgs(None), [], None
         self._fed_by_hooks, self._closed, self._entered, self._own, self._stop_asked = {}, False, [], None, False
         self._coordinated_creator, self._sess = _CoordinatedCreator(self), _chain(self, self._WRAPPERS)
@@ -190,7 +196,7 @@ class MonitoredSession(metaclass=Named):
         self._chief_hooks = [Adapter(h, self) for h in more.pop("chief_only_hooks", None) or []]
         scaffold = creator._scaffold
         if type(scaffold).finalize is not Scaffold.finalize:
-            scaffold.finalize()  # the program's own
+            scaffold.finalize()  # Finalizes the scaffold that the program gave.
         if scaffold.init_op is None and graph._initializers_replaced:
             scaffold.init_op = global_variables_initializer()
         self._build_saver(scaffold, creator._chief)
@@ -218,7 +224,7 @@ class MonitoredSession(metaclass=Named):
         self._scaffold = scaffold
 
     def _build_saver(self, scaffold, chief):
-        """Builds a saver whose build was deferred, once all hooks have begun: it saves the variables that they make."""
+        """Builds a saver whose build was deferred after all hooks have begun, because it also saves their variables."""
         waiting = [s for s in self._graph.get_collection(GraphKeys.SAVERS) if not isinstance(s, bytes)]
         saver = waiting[0] if scaffold.saver is None and len(waiting) == 1 else scaffold.saver
         if saver is None or saver._made is not None or saver._empty:
@@ -229,7 +235,7 @@ class MonitoredSession(metaclass=Named):
         scaffold.saver = saver
 
     def _lent(self, c_session):
-        """A session that the library lends to a hook."""
+        """Returns a Session for a session that the library lends to a hook."""
         made = wrap_session(c_session, self._graph, "", None, self)
         client._open_sessions.discard(made)
         self._sessions = self._sessions[-16:] + [made]
@@ -246,11 +252,11 @@ class MonitoredSession(metaclass=Named):
         return self._closed
 
     def _tf_sess(self):
-        """The session under the hooks; None once it is closed."""
+        """Returns the session below the hooks, or None if it is closed."""
         return None if self._closed else self.raw_session()
 
     def _check_hook_feeds(self, tensors):
-        """RuntimeError if a tensor that a hook feeds is fed by the program or by another hook."""
+        """Raises RuntimeError if a hook feeds a tensor that the program or another hook feeds too."""
         mine = {self._graph.as_graph_element(k, allow_operation=False)._out for k, _ in client._spread(self._args.feed_dict or {})}
         for by, fed in (("a SessionRunHook and user", mine), ("two hooks", self._fed_by_hooks)):
             conflicts = [t for t in tensors if t._out in fed]
@@ -307,6 +313,13 @@ class MonitoredSession(metaclass=Named):
         if self._closed:
             return
         self._closed = True
+        try:
+            self._close_session(why)
+        finally:
+            if not self._was_finalized:
+                self._graph._unsafe_unfinalize()  # The program may extend the graph again, as in TensorFlow.
+
+    def _close_session(self, why):
         if self._own is not None:
             self._own.close(why in (0, errors.OUT_OF_RANGE))
             return

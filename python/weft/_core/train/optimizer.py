@@ -1,4 +1,4 @@
-"""tf.train.*Optimizer: parameters and bookkeeping here, gradients and updates in the library."""
+"""tf.train.*Optimizer: Python keeps the parameters and the bookkeeping; the library makes gradients and updates."""
 import re
 
 from weft import _weft
@@ -29,16 +29,16 @@ def step_out(global_step):
 
 
 def as_operation(made):
-    """The op of an assignment, which gives a tensor or, for a resource, the op itself."""
+    """Returns the op of an assignment, which returned a tensor or, for a resource variable, the op itself."""
     return made if isinstance(made, Operation) else made.op
 
 
 class Optimizer(PythonUpdates, Trackable, metaclass=Named):
-    """What all optimizers do.  A kind of the library and its parameters make a subclass."""
+    """The base of all optimizers. A subclass names an optimizer of the library and its parameters."""
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
     _KIND = None
-    _GATES = {0: 1, 1: 0, 2: 2}  # as the library counts them
+    _GATES = {0: 1, 1: 0, 2: 2}  # from TensorFlow's gate_gradients constants to the library's
 
     def __init__(self, use_locking, name, **params):
         if not name:
@@ -49,7 +49,7 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
 
     @property
     def _slots(self):
-        """{name of a slot: {variable: the slot}}"""
+        """Returns {name of a slot: {variable: the slot}}."""
         if in_python(self) or self._made is None:
             return self.__dict__.setdefault("_python_slots", {})
         found = {}
@@ -59,7 +59,7 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         return found
 
     def _tensor_in_library(self, key):
-        """A parameter as the tensor that the library's update reads; None before there is one."""
+        """Returns a parameter as the tensor that the library's update reads, or None before the update is built."""
         if self._made is None or self._applied is None:
             return None
         value = self._params.get(key)
@@ -74,7 +74,7 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         return self._name
 
     def _capsule(self, graph):
-        """The library's optimizer, made in the graph it is first used in."""
+        """Returns the library's optimizer, which is made in the graph where it is first used."""
         if self._made is not None and self._graph is graph:
             return self._made
         if self._KIND is None or in_python(self):
@@ -93,7 +93,7 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         return made
 
     def _capsule_for_gradients(self, graph):
-        """One of the library computes gradients for any."""
+        """Returns an optimizer of the library that computes gradients; any of them can do it for any subclass."""
         if self._KIND is not None and not in_python(self):
             return self._capsule(graph)
         return _weft.optimizer_create(graph._c, "GradientDescent", self._name)
@@ -137,10 +137,11 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
             return distributed_update.apply_in_replica(self, pairs, global_step, name)
         if all(g is None for g, _ in pairs):
             raise ValueError("No gradients provided for any variable: %s." % ([str(v) for _, v in pairs],))
+        _check_updated([v for g, v in pairs if g is not None], global_step)
         graph = graph_of([v for _, v in pairs])
         graph._check_not_finalized()
         if graph._context is not None:
-            self._KIND = None  # of a tf.cond or a loop: the library's updates would run whatever the condition says
+            self._KIND = None  # In a tf.cond or a loop the library's updates would run regardless of the condition.
         with graph.as_default():
             if self._KIND is None or in_python(self):
                 operation = self._apply_in_python(pairs, global_step, name)
@@ -154,7 +155,9 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         return operation
 
     def _apply_in_library(self, graph, pairs, global_step, name):
-        """The updates, and after them the constraints of the variables that have one, and then the global step."""
+        """Returns an op that applies the updates, then the constraints of variables that have them, then the global
+        step.
+        """
         constrained = [(g, v) for g, v in pairs if g is not None and getattr(v, "constraint", None) is not None]
         outs, rows = [_out(v) for _, v in pairs], rows_of([g for g, _ in pairs])
         if not constrained:
@@ -174,7 +177,9 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
                 return as_operation(assign_add(global_step, convert_to_tensor(1, global_step.dtype.base_dtype), name=scope))
 
     def _find_non_slots(self, graph, before):
-        """Remembers the variables that the library just made and that belong to no variable, by the names of their kind."""
+        """Records the variables that the library just made for no particular variable, such as beta1_power, by that
+        name.
+        """
         for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES):
             kind = re.sub(r"_\d+$", "", v.op.name.rpartition("/")[2])
             if v.name not in before and kind in ("beta1_power", "beta2_power"):
@@ -225,11 +230,22 @@ def _flat_variables(var_list):
 
 
 def _variable(v):
-    """v itself, which an optimizer can update."""
+    """Returns v if an optimizer can update it; raises AttributeError otherwise."""
     if not hasattr(v, "dtype") or not hasattr(v, "op"):
         raise AttributeError("an optimizer updates variables, got %r of type %s, which has no attribute 'op'" % (
             v, type(v).__name__))
     return v
+
+
+def _check_updated(variables, global_step):
+    """Raises TensorFlow's errors for objects that cannot be updated."""
+    for v in variables:
+        if isinstance(v, Tensor):
+            raise NotImplementedError("Trying to update a Tensor ", v)
+    if global_step is not None and not hasattr(global_step, "dtype"):
+        raise AttributeError("'%s' object has no attribute 'dtype'" % type(global_step).__name__)
+    if isinstance(global_step, Tensor) and not global_step.dtype._is_ref_dtype:
+        raise AttributeError("'Tensor' object has no attribute 'assign_add'")
 
 
 def _check_positive(name, value):
@@ -369,8 +385,6 @@ class ExponentialMovingAverage(metaclass=Named):
         for v in _flat_variables(var_list):
             if v.dtype.base_dtype.name not in ("float16", "bfloat16", "float32", "float64"):
                 raise TypeError("The variables must be half, float, or double: %s" % v.name)
-            if self.average(v) is not None:
-                raise ValueError("Moving average already computed for: %s" % v.name)
         values = [_out(v) for v in _flat_variables(var_list)]
         self._graph._c.variables_resource(resource_wanted(None))
         out = _weft.average_apply(self._graph._c, made, values)

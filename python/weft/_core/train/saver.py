@@ -26,17 +26,17 @@ def _check_list(var_list):
 
 
 def _saveable(value):
-    """What is saved of a lookup table; other values are saved themselves."""
+    """Returns the object to save for a value: a TableSaveable for a lookup table, else the value itself."""
     return TableSaveable(value, value.name) if isinstance(value, (MutableHashTable, DenseHashTable)) else value
 
 
 def _node(value):
-    """The output that stands for what is saved: of a variable, of a table's export, or of an iterator's position."""
+    """Returns the output to save: of a variable, of a table's export, or of an iterator's position."""
     return value.exported[0]._out if isinstance(value, (TableSaveable, IteratorSaveable)) else _out(value)
 
 
 def _named(var_list):
-    """(variable, name in the checkpoint) of each."""
+    """Returns a (variable, name in the checkpoint) pair for each variable, piece, table or iterator in var_list."""
     _check_list(var_list)
     if isinstance(var_list, dict):
         pairs = [(v, k) for k, v in sorted(var_list.items())]
@@ -74,6 +74,11 @@ def _check_once(pairs):
         if id(v) in seen:
             raise ValueError("At least two variables have the same name: %s" % v.op.name)
         seen[id(v)] = name
+    whole = {name or v.op.name for v, name in pairs if getattr(v, "_save_slice_info", None) is None}
+    for v, name in pairs:
+        info = getattr(v, "_save_slice_info", None)
+        if name is None and info is not None and info.full_name in whole:
+            raise ValueError("At least two variables have the same name: %s" % info.full_name)
 
 
 _OBJECTS_MISSING = (
@@ -91,14 +96,18 @@ def _difference(wanted, held):
 
 
 def _check_parent(sess, path, made):
-    """A folder is made for a checkpoint of one file (made), but no other folders, as in TensorFlow."""
+    """Raises ValueError if the folder of a checkpoint cannot be made.
+
+    If `made` is true (one file, version 2), the last folder of the path is created when missing, but not its parents.
+    Other checkpoints need an existing folder. TensorFlow does the same.
+    """
     above = os.path.dirname(os.path.dirname(path) if made else path)
     if not getattr(sess, "_target", "") and above and "://" not in path and not gfile.Exists(above):
         raise ValueError("Parent directory of %s doesn't exist, can't save." % path)
 
 
 class Saver(metaclass=Named):
-    """Saves and restores variables; the nodes and the files are the library's."""
+    """Saves and restores variables. The library makes the nodes and writes the files."""
 
     def __init__(self, var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0,
                  name=None, restore_sequentially=False, saver_def=None, builder=None, defer_build=False,
@@ -178,7 +187,7 @@ class Saver(metaclass=Named):
             self._restore_copies(copied)
 
     def _save_aggregates(self, variables, before):
-        """Of variables whose copies differ, their aggregate is saved."""
+        """Saves the aggregate of variables whose copies differ, in place of the first copy."""
         graph = self._graph
         found = {v._primary.handle._out: v._aggregate()._out for v in variables}
         for node in range(before, graph._c.size()):
@@ -188,7 +197,7 @@ class Saver(metaclass=Named):
                     graph._set_input(node, i, found[tensor.op.inputs[0]._out])
 
     def _restore_copies(self, variables):
-        """Variables of a strategy have a copy on each device: what is restored goes to all of them."""
+        """Makes a restore assign the value to all copies of a variable, one on each device of a strategy."""
         from weft._core.ops.control_flow import group
         made, graph = self.saver_def, self._graph
         with graph.as_default(), graph.control_dependencies([graph.as_graph_element(made.restore_op_name)]):
@@ -196,7 +205,8 @@ class Saver(metaclass=Named):
                 done = []
                 for v in variables:
                     value = v._primary.value()
-                    if hasattr(v, "_aggregate") and v.aggregation == VariableAggregation.SUM:  # the sum stays what it was
+                    # Each copy gets an equal share, so that their sum is the saved value.
+                    if hasattr(v, "_aggregate") and v.aggregation == VariableAggregation.SUM:
                         value = value / v.distribute_strategy.num_replicas_in_sync
                         done.append(v._primary.assign(value, read_value=False))
                     done += [copy.assign(value, read_value=False) for copy in v._values[1:]]
@@ -213,11 +223,14 @@ class Saver(metaclass=Named):
         return protos.SaverDef.FromString(_weft.saver_def(self._made))
 
     def as_saver_def(self):
-        """The SaverDef; None before build()."""
+        """Returns the SaverDef, or None before build()."""
         return self.saver_def
 
     def to_proto(self, export_scope=None):
-        """The SaverDef; with export_scope, its names in that scope, or None when it is of another one."""
+        """Returns the SaverDef.
+
+        With export_scope, its names are relative to that scope, and the result is None if it belongs to another one.
+        """
         made = self.saver_def
         if export_scope is None or made is None:
             return made
@@ -229,12 +242,12 @@ class Saver(metaclass=Named):
 
     @staticmethod
     def from_proto(saver_def, import_scope=None):
-        """The saver of a SaverDef, whose nodes are in the graph, below import_scope if one is given."""
+        """Returns a saver for a SaverDef whose nodes are in the graph, below import_scope if one is given."""
         return Saver(saver_def=_prefixed(saver_def, import_scope))
 
     def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta",
              write_meta_graph=True, write_state=True, strip_default_attrs=False, save_debug_info=False):
-        """Writes a checkpoint; returns its name."""
+        """Writes a checkpoint and returns its name."""
         sess = _plain(sess)
         if self._made is None and not self._empty:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
@@ -270,7 +283,7 @@ class Saver(metaclass=Named):
             self.export_meta_graph("%s%s.%s" % (save_path, step, suffix), strip_default_attrs=strip_default_attrs)
 
     def restore(self, sess, save_path):
-        """Reads a checkpoint back."""
+        """Restores the variables from a checkpoint."""
         if self._empty:
             return
         if save_path is None:
@@ -285,7 +298,7 @@ class Saver(metaclass=Named):
             self._restore_objects(sess, str(save_path))
 
     def _restore_objects(self, sess, save_path):
-        """Restores what tf.train.Checkpoint wrote: it notes the names that variables have for a Saver.
+        """Restores a checkpoint of tf.train.Checkpoint, which records the names that a Saver uses for the variables.
 
         Any other checkpoint raises the error that is being handled.
         """
@@ -311,19 +324,24 @@ class Saver(metaclass=Named):
         return [] if self._made is None else _weft.saver_kept(self._made)
 
     def set_last_checkpoints(self, last_checkpoints):
-        """The checkpoints that are deleted in time, the newest last; none of them is kept for ever."""
+        """Sets the list of checkpoints, the newest last, of which the oldest are deleted.
+
+        Their times count as infinite.
+        """
         assert isinstance(last_checkpoints, list)
         self.set_last_checkpoints_with_time([(p, float("inf")) for p in last_checkpoints])
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time):
-        """The same as (path, time of the save) pairs: keep_checkpoint_every_n_hours goes by the times."""
+        """Sets the list of checkpoints as (path, time of the save) pairs; keep_checkpoint_every_n_hours uses the times.
+        """
         assert isinstance(last_checkpoints_with_time, list)
         if self._made is not None:
             _weft.saver_set(self._made, [p for p, _ in last_checkpoints_with_time],
                             [t for _, t in last_checkpoints_with_time])
 
     def recover_last_checkpoints(self, checkpoint_paths):
-        """The same with the times of the files; those that are gone are left out."""
+        """Sets the list of checkpoints, with the modification times of their files. Missing checkpoints are left out.
+        """
         if self._made is not None:
             _weft.saver_recover(self._made, list(checkpoint_paths))
 
@@ -338,14 +356,14 @@ class Saver(metaclass=Named):
 
 
 def _number(sess, step):
-    """A global step given as a number, or as a tensor or variable to be run."""
+    """Returns a global step as an int; a tensor or variable is run to get it."""
     if isinstance(step, numbers.Integral):
         return int(step)
     return int(sess.run(step))
 
 
 def _plain(sess):
-    """The session that runs: monitored ones wrap one."""
+    """Returns the session that runs steps, which may be wrapped in monitored sessions."""
     while not hasattr(sess, "_c"):
         inner = getattr(sess, "_sess", None) or getattr(sess, "raw_session", lambda: None)()
         if inner is None:
@@ -359,12 +377,12 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 
 def checkpoint_exists(checkpoint_prefix):
-    local(checkpoint_prefix)  # of a file system that there is not, nothing can be said
+    local(checkpoint_prefix)  # Raises an error if the file system of the path is not supported.
     return _weft.checkpoint_exists(str(checkpoint_prefix))
 
 
 def _times_in(path):
-    """The times in a state file; the library reads only the paths."""
+    """Returns the times in a state file, because the library reads only the paths."""
     with open(local(path)) as f:
         text = f.read()
     times = [float(x) for x in re.findall(r"^\s*all_model_checkpoint_timestamps:\s*(\S+)", text, re.M)]
@@ -385,13 +403,13 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
 
 
 def _relative(path, folder):
-    """A path of a state file: relative to its folder, when that is relative too."""
+    """Returns a path as a state file stores it: relative to the folder if both are relative."""
     return path if os.path.isabs(folder) or os.path.isabs(path) else os.path.relpath(path, folder)
 
 
 def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None,
                                     all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):
-    """The CheckpointState that update_checkpoint_state writes."""
+    """Returns the CheckpointState that update_checkpoint_state writes."""
     save_dir, latest = os.fspath(save_dir), os.fspath(model_checkpoint_path)
     paths = [os.fspath(p) for p in all_model_checkpoint_paths or []]
     if not paths or paths[-1] != latest:
@@ -410,7 +428,7 @@ def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_c
 
 def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
                             all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):
-    """Names the newest checkpoint in a folder's state file."""
+    """Records the newest checkpoint in a folder's state file."""
     made = generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths,
                                            all_model_checkpoint_timestamps, last_preserved_timestamp)
     path = os.path.join(local(save_dir), latest_filename or "checkpoint")
@@ -420,7 +438,8 @@ def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoin
 
 
 def _files_of(prefix):
-    """The files of a checkpoint: the index of V2, or the files that a V1 prefix or pattern names."""
+    """Returns the files of a checkpoint: the index file of version 2, or the files that a V1 prefix or pattern matches.
+    """
     prefix = local(prefix)
     return [prefix + ".index"] if os.path.exists(prefix + ".index") else sorted(glob.glob(prefix))
 
@@ -442,7 +461,7 @@ def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=protos.SaverD
         os.remove(path)
 
 
-# ---- what a checkpoint holds ----
+# ---- reading the values of a checkpoint ----
 
 def _prefix(ckpt_dir_or_file):
     path = os.fspath(ckpt_dir_or_file)
@@ -455,7 +474,7 @@ def _prefix(ckpt_dir_or_file):
 
 
 class CheckpointReader(metaclass=Named):
-    """tf.train.NewCheckpointReader: names, types, shapes and values, without a graph."""
+    """Reads names, types, shapes and values of a checkpoint without a graph: tf.train.NewCheckpointReader."""
 
     def __init__(self, filepattern):
         self._path = os.fspath(filepattern)

@@ -1,4 +1,4 @@
-"""tf.train.Supervisor: the library initializes, waits, saves and recovers; Python threads may join in."""
+"""tf.train.Supervisor: the library initializes, waits, saves and recovers. Python threads may run beside it."""
 import contextlib
 
 from weft import _weft
@@ -12,14 +12,14 @@ from weft._core.train.coordinator import Coordinator, LooperThread
 
 
 def choice(given, default):
-    """An op or tensor as the extension takes it: None for the default, -1 for none."""
+    """Returns an op or tensor in the form that the extension takes: None for the default, -1 for no op."""
     if given is default:
         return None
     return -1 if given is None else _out(given) if not hasattr(given, "outputs") else given._out
 
 
 def wrap_session(c_session, graph, target, config, owner):
-    """A Session around one that the library made."""
+    """Returns a Session around one that the library made."""
     made = object.__new__(client.Session)
     made._begin(graph, target, config, c_session)
     made._entered, made._owner = [], owner
@@ -34,7 +34,7 @@ def borrowed_coordinator(capsule):
 
 @contextlib.contextmanager
 def as_runtime_errors():
-    """Turns the library's words for a model that is not ready into TensorFlow's exception."""
+    """Converts the library's errors for a model that is not ready to TensorFlow's RuntimeError."""
     try:
         yield
     except errors.FailedPreconditionError as e:
@@ -44,11 +44,11 @@ def as_runtime_errors():
 
 
 class SessionManager(metaclass=Named):
-    """Sessions whose model is ready: restored from a checkpoint, initialized, or waited for."""
+    """Returns sessions with a ready model: restored from a checkpoint, initialized, or initialized by the chief."""
 
     def __init__(self, local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,
                  local_init_run_options=None, local_init_feed_dict=None):
-        """local_init_run_options and local_init_feed_dict are given to the run of local_init_op."""
+        """Args: local_init_run_options and local_init_feed_dict are used in the run of local_init_op."""
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op , ready_for_local_init_op [%s]" % (
                 ready_for_local_init_op,))
@@ -71,20 +71,20 @@ class SessionManager(metaclass=Named):
 
     def prepare_session(self, master, init_op=None, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None,
                         wait_for_checkpoint=False, max_wait_secs=7200, config=None, init_feed_dict=None, init_fn=None):
-        """A session of the chief: restores a checkpoint, or runs init_op and init_fn."""
+        """Returns a session of the chief; it restores a checkpoint, or runs init_op and init_fn."""
         _check_checkpoint(checkpoint_dir, checkpoint_filename_with_path)
         return self._call(_weft.manager_prepare, master, config, init_op, saver, checkpoint_dir,
                           checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, init_feed_dict, init_fn)[0]
 
     def recover_session(self, master, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None,
                         wait_for_checkpoint=False, max_wait_secs=7200, config=None):
-        """A session, and whether a checkpoint was restored and the model is ready; nothing is initialized."""
+        """Returns a session, and whether a checkpoint was restored and the model is ready. It initializes nothing."""
         _check_checkpoint(checkpoint_dir, checkpoint_filename_with_path)
         return self._call(_weft.manager_recover, master, config, None, saver, checkpoint_dir,
                           checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs)
 
     def wait_for_session(self, master, config=None, max_wait_secs=float("inf")):
-        """A session of another worker: returns when the chief has initialized the model."""
+        """Returns a session of another worker once the chief has initialized the model."""
         return self._call(_weft.manager_wait, master, config, max_wait_secs=max_wait_secs)[0]
 
 
@@ -94,12 +94,12 @@ def _check_checkpoint(folder, path):
 
 
 def timeout_of(run_options):
-    """The time-out in RunOptions, in ms; what else they hold concerns traces, which nobody reads here."""
+    """Returns the timeout in RunOptions, in ms; the other options concern traces, which are not used here."""
     return 0 if run_options is None else int(run_options.timeout_in_ms)
 
 
 def wait_secs(max_wait_secs):
-    """As the library takes it: a wait without end is one of 136 years."""
+    """Returns the seconds as the library takes them; no limit is passed as 2**32 seconds (136 years)."""
     return 2.0 ** 32 if max_wait_secs is None else min(float(max_wait_secs), 2.0 ** 32)
 
 
@@ -111,8 +111,11 @@ class Supervisor(metaclass=Named):
                  saver=USE_DEFAULT, global_step=USE_DEFAULT, save_summaries_secs=120, save_model_secs=600,
                  recovery_wait_secs=30, stop_grace_secs=120, checkpoint_basename="model.ckpt", session_manager=None,
                  summary_writer=USE_DEFAULT, init_fn=None, local_init_run_options=None):
+        from weft._core.platform import logging
+        logging.follow_handlers()
         graph = self._graph = graph or get_default_graph()
         default = Supervisor.USE_DEFAULT
+        logdir = logdir or None  # An empty name means no folder.
         self._is_chief, self._logdir, self._stop_grace = bool(is_chief), logdir, stop_grace_secs
         self._given = dict(init_op=init_op, ready_op=ready_op, local_init_op=local_init_op, summary_op=summary_op,
                            global_step=global_step, ready_for_local_init_op=ready_for_local_init_op)
@@ -141,7 +144,7 @@ class Supervisor(metaclass=Named):
         graph.finalize()
 
     def _collect(self, graph):
-        """Lists that only Python has filled are told to the library when it is asked to supervise."""
+        """Adds the global step that the program gave to the collection GLOBAL_STEP, where the library looks for it."""
         if not graph.get_collection(GraphKeys.GLOBAL_STEP) and self._given["global_step"] not in (0, None):
             step = self._given["global_step"]
             if hasattr(step, "name"):
@@ -153,7 +156,7 @@ class Supervisor(metaclass=Named):
                 if op.type in ("Variable", "VariableV2") and not op.device:
                     raise ValueError("When using replicas, all Variables must have their device set: %s" % op.name)
 
-    # ---- what it is ----
+    # ---- properties ----
 
     is_chief = property(lambda self: self._is_chief)
     coord = property(lambda self: self._coord)
@@ -168,7 +171,7 @@ class Supervisor(metaclass=Named):
     init_feed_dict = property(lambda self: self._init_feed_dict)
 
     def _part_of(self, name):
-        """What the program gave, or what the library made and put into the collection of that name."""
+        """Returns what the program gave, or the item that the library put into the collection of that name."""
         given = self._given[name]
         if given is not Supervisor.USE_DEFAULT:
             return given
@@ -223,7 +226,7 @@ class Supervisor(metaclass=Named):
         return wrap_session(made, self._graph, master, config, self)
 
     def _session_of(self, manager, master, config, for_checkpoint, max_wait_secs, services):
-        """A session that the program's own session manager makes."""
+        """Returns a session that the program's own session manager makes."""
         if self._is_chief:
             sess = manager.prepare_session(
                 master, init_op=self.init_op, saver=self.saver, checkpoint_dir=self._logdir,
@@ -262,6 +265,8 @@ class Supervisor(metaclass=Named):
                         sess.close()
 
     def start_standard_services(self, sess):
+        if not self.is_chief:
+            raise RuntimeError("Only chief supervisor can start standard services. Because only chief supervisors can write events.")
         _weft.supervisor_start_services(self._made, sess._c)
         return []
 
@@ -271,7 +276,8 @@ class Supervisor(metaclass=Named):
         if queue_runners is None:
             return [None] * _weft.supervisor_start_queue_runners(self._made, sess._c)
         own = sess
-        if sess._target:  # closing it ends a wait for what never comes; without a server each session has its own variables
+        # Closing the session ends waits that would never end. Without a server each session has its own variables.
+        if sess._target:
             own = client.Session(sess._target, sess.graph, sess._config)
             self._runner_sessions.append(own)
         return [t for qr in queue_runners for t in qr.create_threads(own, coord=self._coord, daemon=True, start=True)]
@@ -317,7 +323,7 @@ class Supervisor(metaclass=Named):
         except errors.OpError:
             if self._coord._exc is None:
                 raise
-        finally:  # the runners have closed their queues by now
+        finally:  # The queue runners have closed their queues by now.
             while self._runner_sessions:
                 self._runner_sessions.pop()._finish()
         if self._coord._exc is not None:
@@ -327,7 +333,7 @@ class Supervisor(metaclass=Named):
     Stop = stop
 
     def summary_computed(self, sess, summary, global_step=None):
-        if self.summary_writer is None:
+        if not self.summary_writer:
             raise RuntimeError("Writing a summary requires a summary writer.")
         data = summary.SerializeToString() if hasattr(summary, "SerializeToString") else bytes(summary)
         _weft.supervisor_add_summary(self._made, sess._c, data, None if global_step is None else int(global_step))
@@ -336,12 +342,14 @@ class Supervisor(metaclass=Named):
 
 
 def _part(given, default):
-    """A saver or writer: None for the default, False for none at all."""
+    """Returns a saver or writer in the form that the extension takes: None for the default, False for none."""
     return None if given is default else False if given is None else given._made
 
 
 def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master=""):
-    """Calls train_step_fn(session, *args, **kwargs) until the supervisor stops; after an error of a task it begins again."""
+    """Calls train_step_fn(session, *args, **kwargs) until the supervisor stops; after an error of a task it starts
+    again.
+    """
     from weft._core.framework import errors
     while True:
         try:

@@ -1,7 +1,8 @@
 """SyncReplicasOptimizer around an optimizer whose updates are written in Python, or with constrained variables.
 
-The nodes are TensorFlow's: an accumulator for each gradient, a queue of tokens that workers wait for, and an op that the
-chief runs again and again.  It takes the averages, lets the wrapped optimizer apply them, and enqueues the next tokens.
+The nodes are TensorFlow's: an accumulator for each gradient, a queue of tokens that workers wait for, and an op that
+the chief runs in a loop. That op takes the averages, lets the wrapped optimizer apply them, and enqueues the next
+tokens.
 """
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
@@ -17,7 +18,8 @@ class PythonSync:
     """The nodes of one synchronized optimizer."""
 
     def __init__(self, optimizer, pairs, global_step):
-        self._optimizer, self._step, self._accumulators = optimizer, global_step, []
+        self._optimizer, self._step = optimizer, global_step
+        self._accumulators = []  # (accumulator, device of its variable)
         graph = get_default_graph()
         self.local_step = Variable(0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], name="sync_rep_local_step",
                                    dtype=global_step.dtype.base_dtype)
@@ -36,13 +38,16 @@ class PythonSync:
             with control_dependencies([a for a in applied if a is not None]):
                 self.train = assign(self.local_step, self.tokens.dequeue())
             self._chief_op()
+            steps_set = []
             for accumulator, device in self._accumulators:
                 with graph.device(device or None):
-                    accumulator.append(accumulator[0].set_global_step(convert_to_tensor(global_step), name="SetGlobalStep"))
-        self.chief_init = group(self.local_init, *[a[1] for a, _ in self._accumulators])
+                    steps_set.append(accumulator.set_global_step(convert_to_tensor(global_step), name="SetGlobalStep"))
+        self.chief_init = group(self.local_init, *steps_set)
 
     def _accumulated(self, gradient, variable):
-        """(the op that gives a gradient to its accumulator, the average); a variable without a gradient has neither."""
+        """Returns (op that adds a gradient to its accumulator, average), or (None, None) for a variable without a
+        gradient.
+        """
         need, local = self._optimizer._aggregate, self.local_step.value()
         if gradient is None:
             return None, None
@@ -54,10 +59,11 @@ class PythonSync:
         else:
             accumulator = SparseConditionalAccumulator(gradient.dtype, shape=(), shared_name=name)
             made = accumulator.apply_indexed_slices_grad(gradient, local_step=local), accumulator.take_indexed_slices_grad(need)
-        self._accumulators.append(([accumulator], variable.device))
+        self._accumulators.append((accumulator, variable.device))
         return made
 
     def _queues(self):
+        """Creates the token queue, and an empty queue for the queue runner, which needs a queue that it can close."""
         self.tokens = FIFOQueue(-1, [self._step.dtype.base_dtype], shapes=[[]], name="sync_token_q", shared_name="sync_token_q")
         self._dummy = FIFOQueue(1, [dtypes.int32], shapes=[[]], name="dummy_queue", shared_name="dummy_queue")
 
@@ -74,7 +80,7 @@ class PythonSync:
         self.runner = QueueRunner(self._dummy, [sync])
 
     def init_tokens(self, count):
-        """The op that enqueues the first tokens."""
+        """Returns the op that enqueues the first tokens."""
         outer = self._optimizer
         needed = outer._aggregate - outer._replicas
         if count == -1:
@@ -89,7 +95,7 @@ class PythonSync:
 
 
 class PythonSyncHook(SessionRunHook):
-    """SyncReplicasOptimizer.make_session_run_hook for an optimizer written in Python."""
+    """The hook of SyncReplicasOptimizer.make_session_run_hook for an optimizer written in Python."""
 
     def __init__(self, sync, is_chief, num_tokens):
         self._sync, self._is_chief, self._tokens = sync, is_chief, num_tokens

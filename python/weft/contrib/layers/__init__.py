@@ -1,4 +1,11 @@
 """tf.contrib.layers: regularizers, initializers and layers."""
+from weft._core.contrib.columns import (
+    bow_encoder,
+    check_feature_columns,
+    joint_weighted_sum_from_feature_columns,
+    transform_features,
+    weighted_sum_from_feature_columns,
+)
 from weft._core.contrib.embeddings import (
     create_feature_spec_for_parsing,
     embed_sequence,
@@ -84,25 +91,26 @@ from weft._core.contrib.optimize import OPTIMIZER_CLS_NAMES, OPTIMIZER_SUMMARIES
 from weft._core.contrib.slim import repeat, stack
 from weft._core.nn.feature_column import bucketized_column
 from weft._core.public import publish as _publish
-from weft.contrib.layers import feature_column, initializers, regularizers, utils
+from weft.contrib.layers import feature_column, initializers, regularizers, sparse_ops, utils
 
 __all__ = [
     "OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "apply_regularization", "avg_pool2d",
-    "avg_pool3d", "batch_norm", "bias_add", "bucketized_column", "conv1d", "conv2d", "conv2d_in_plane",
-    "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution", "convolution1d", "convolution2d",
-    "convolution2d_in_plane", "convolution2d_transpose", "convolution3d", "convolution3d_transpose",
+    "avg_pool3d", "batch_norm", "bias_add", "bow_encoder", "bucketized_column", "check_feature_columns", "conv1d",
+    "conv2d", "conv2d_in_plane", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution", "convolution1d",
+    "convolution2d", "convolution2d_in_plane", "convolution2d_transpose", "convolution3d", "convolution3d_transpose",
     "create_feature_spec_for_parsing", "crossed_column", "dense_to_sparse", "dropout", "elu", "embed_sequence",
-    "embedding_column", "embedding_lookup_unique", "feature_column", "flatten", "fully_connected", "group_norm", "images_to_sequence",
-    "initializers", "input_from_feature_columns", "instance_norm", "l1_l2_regularizer", "l1_regularizer",
-    "l2_regularizer", "layer_norm", "legacy_fully_connected", "legacy_linear", "legacy_relu", "linear", "max_pool2d",
-    "max_pool3d", "maxout", "one_hot_column", "one_hot_encoding", "optimize_loss",
-    "parse_feature_columns_from_examples", "poincare_normalize", "pool", "real_valued_column", "regularizers", "relu",
-    "relu6", "repeat", "safe_embedding_lookup_sparse", "scale_gradient", "scattered_embedding_column",
-    "separable_conv2d", "separable_convolution2d", "sequence_to_images", "softmax",
-    "sparse_column_with_hash_bucket", "sparse_column_with_integerized_feature", "sparse_column_with_keys",
-    "sparse_column_with_vocabulary_file", "spatial_softmax", "stack", "sum_regularizer", "summarize_activation",
-    "summarize_activations", "summarize_biases", "summarize_collection", "summarize_tensor", "summarize_tensors",
-    "summarize_variables", "summarize_weights", "unit_norm", "utils", "variance_scaling_initializer",
-    "weighted_sparse_column", "xavier_initializer", "xavier_initializer_conv2d",
+    "embedding_column", "embedding_lookup_unique", "feature_column", "flatten", "fully_connected", "group_norm",
+    "images_to_sequence", "initializers", "input_from_feature_columns", "instance_norm",
+    "joint_weighted_sum_from_feature_columns", "l1_l2_regularizer", "l1_regularizer", "l2_regularizer", "layer_norm",
+    "legacy_fully_connected", "legacy_linear", "legacy_relu", "linear", "max_pool2d", "max_pool3d", "maxout",
+    "one_hot_column", "one_hot_encoding", "optimize_loss", "parse_feature_columns_from_examples", "poincare_normalize",
+    "pool", "real_valued_column", "regularizers", "relu", "relu6", "repeat", "safe_embedding_lookup_sparse",
+    "scale_gradient", "scattered_embedding_column", "separable_conv2d", "separable_convolution2d", "sequence_to_images",
+    "softmax", "sparse_column_with_hash_bucket", "sparse_column_with_integerized_feature", "sparse_column_with_keys",
+    "sparse_column_with_vocabulary_file", "sparse_ops", "spatial_softmax", "stack", "sum_regularizer",
+    "summarize_activation", "summarize_activations", "summarize_biases", "summarize_collection", "summarize_tensor",
+    "summarize_tensors", "summarize_variables", "summarize_weights", "transform_features", "unit_norm", "utils",
+    "variance_scaling_initializer", "weighted_sparse_column", "weighted_sum_from_feature_columns", "xavier_initializer",
+    "xavier_initializer_conv2d",
 ]
 __getattr__ = _publish(__name__)

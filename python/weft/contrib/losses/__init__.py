@@ -1,7 +1,12 @@
-"""tf.contrib.losses: tf.losses with the predictions first."""
+"""tf.contrib.losses: the losses of before tf.losses, with the predictions first."""
 from weft._core.contrib.losses import (
     absolute_difference,
+    add_loss,
+    compute_weighted_loss,
     cosine_distance,
+    get_losses,
+    get_regularization_losses,
+    get_total_loss,
     hinge_loss,
     log_loss,
     mean_pairwise_squared_error,
@@ -10,7 +15,6 @@ from weft._core.contrib.losses import (
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
 )
-from weft._core.nn.losses import add_loss, compute_weighted_loss, get_losses, get_regularization_losses, get_total_loss
 from weft._core.public import publish as _publish
 from weft.contrib.losses import metric_learning
 

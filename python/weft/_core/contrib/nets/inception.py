@@ -1,4 +1,4 @@
-"""tf.contrib.slim.nets.inception: the networks Inception v1 (GoogLeNet) and Inception v3."""
+"""tf.contrib.slim.nets.inception: the networks Inception v1 (GoogLeNet), v2 and v3."""
 import weft as tf
 from weft._core.contrib import layers
 from weft._core.contrib.framework import arg_scope
@@ -9,7 +9,9 @@ def _normal(stddev):
 
 
 def _chain(net, steps):
-    """Layers one after the other: (scope, channels, kernel) is a convolution; with a fourth item, its stride, it is VALID."""
+    """Applies layers in sequence: (scope, channels, kernel) is a convolution; a fourth item is its stride, and makes it
+    VALID.
+    """
     for scope, channels, kernel, *stride in steps:
         more = dict(stride=stride[0], padding="VALID") if stride else {}
         net = layers.conv2d(net, channels, kernel, scope=scope, **more)
@@ -17,7 +19,9 @@ def _chain(net, steps):
 
 
 def _mixed(net, scope, branches):
-    """A block: each branch is a list of layers, whose last item may be a fork; the channels of all are one tensor's."""
+    """Returns a block: each branch is a list of layers, whose last item may be a fork; the channels of all are one
+    tensor's.
+    """
     with tf.variable_scope(scope):
         made = []
         for i, steps in enumerate(branches):
@@ -45,8 +49,21 @@ def _avg_pool(net):
     return layers.avg_pool2d(net, [3, 3], scope="AvgPool_0a_3x3")
 
 
+def _reduced(net, kernel):
+    """Returns a kernel that is no larger than the image."""
+    shape = net.get_shape().as_list()
+    return kernel if shape[1] is None or shape[2] is None else [min(shape[1], kernel[0]), min(shape[2], kernel[1])]
+
+
+def _depths(multiplier, least):
+    """Returns the function that scales a number of channels."""
+    if multiplier <= 0:
+        raise ValueError("depth_multiplier is not greater than zero.")
+    return lambda n: max(int(n * multiplier), least)
+
+
 class _Ends:
-    """The outputs of the layers by name, until the one that is asked for."""
+    """The outputs of the layers by name, up to the requested one."""
 
     def __init__(self, final, known):
         self.points, self.final = {}, final
@@ -71,7 +88,7 @@ _V1 = {"Mixed_3b": (64, 96, 128, 16, 32, 32), "Mixed_3c": (128, 128, 192, 32, 96
 
 def _block_v1(name):
     a, b, c, d, e, f = _V1[name]
-    last = "Conv2d_0a_3x3" if name == "Mixed_5b" else "Conv2d_0b_3x3"  # the name that checkpoints have
+    last = "Conv2d_0a_3x3" if name == "Mixed_5b" else "Conv2d_0b_3x3"  # the name in checkpoints
     return lambda net: _mixed(net, name, [
         [("Conv2d_0a_1x1", a, 1)], [("Conv2d_0a_1x1", b, 1), ("Conv2d_0b_3x3", c, 3)],
         [("Conv2d_0a_1x1", d, 1), (last, e, 3)], [_max_pool("MaxPool_0a_3x3"), ("Conv2d_0b_1x1", f, 1)]])
@@ -92,7 +109,7 @@ def _steps_v1():
 
 
 def inception_v1_base(inputs, final_endpoint="Mixed_5c", scope="InceptionV1"):
-    """The layers of Inception v1 before its logits.
+    """Returns the layers of Inception v1 before its logits.
 
     Args:
       inputs: images, [batch, height, width, 3].
@@ -111,7 +128,7 @@ def inception_v1_base(inputs, final_endpoint="Mixed_5c", scope="InceptionV1"):
 
 
 def _finish(net, ends, num_classes, prediction_fn, spatial_squeeze, scope):
-    """Convolution to classes, and the predictions."""
+    """Returns the convolution to classes, and the predictions."""
     logits = layers.conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope=scope)
     if spatial_squeeze:
         logits = tf.squeeze(logits, [1, 2], name="SpatialSqueeze")
@@ -122,7 +139,7 @@ def _finish(net, ends, num_classes, prediction_fn, spatial_squeeze, scope):
 
 def inception_v1(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, prediction_fn=layers.softmax,
                  spatial_squeeze=True, reuse=None, scope="InceptionV1"):
-    """Inception v1 for images of 224 x 224.
+    """Returns Inception v1 for images of 224 x 224.
 
     Args:
       inputs: images, [batch, height, width, 3].
@@ -141,7 +158,7 @@ def inception_v1(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
             arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
         net, ends = inception_v1_base(inputs, scope=scope)
         with tf.variable_scope("Logits"):
-            net = layers.avg_pool2d(net, [7, 7], stride=1, scope="MaxPool_0a_7x7")  # the name that TensorFlow gives it
+            net = layers.avg_pool2d(net, [7, 7], stride=1, scope="MaxPool_0a_7x7")  # TensorFlow uses this name.
             net = layers.dropout(net, dropout_keep_prob, scope="Dropout_0b")
             return _finish(net, ends, num_classes, prediction_fn, spatial_squeeze, "Conv2d_0c_1x1")
 
@@ -149,10 +166,115 @@ def inception_v1(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
 inception_v1.default_image_size = 224
 
 
+# ---- version 2 ----
+
+# 1x1; 1x1 and 3x3; 1x1 and two of 3x3; 1x1 behind a pool.
+_V2 = {"Mixed_3b": (64, 64, 64, 64, 96, 32), "Mixed_3c": (64, 64, 96, 64, 96, 64), "Mixed_4b": (224, 64, 96, 96, 128, 128),
+       "Mixed_4c": (192, 96, 128, 96, 128, 128), "Mixed_4d": (160, 128, 160, 128, 160, 96), "Mixed_4e": (96, 128, 192, 160, 192, 96),
+       "Mixed_5b": (352, 192, 320, 160, 224, 128), "Mixed_5c": (352, 192, 320, 192, 224, 128)}
+_V2_HALVED = {"Mixed_4a": (128, 160, 64, 96), "Mixed_5a": (128, 192, 192, 256)}  # blocks that halve height and width
+_V2_BEFORE = {"Mixed_4b": "Mixed_4a", "Mixed_5b": "Mixed_5a"}
+
+
+def _small_normal(scope, channels, kernel, **kwargs):
+    """Returns a convolution whose initial weights are small."""
+    return lambda net: layers.conv2d(net, channels, kernel, weights_initializer=_normal(0.09), scope=scope, **kwargs)
+
+
+def _block_v2(name, d):
+    a, b, c, e, f, g = map(d, _V2[name])
+    pool = _max_pool("MaxPool_0a_3x3") if name == "Mixed_5c" else _avg_pool
+    return lambda net: _mixed(net, name, [
+        [("Conv2d_0a_1x1", a, 1)], [_small_normal("Conv2d_0a_1x1", b, [1, 1]), ("Conv2d_0b_3x3", c, 3)],
+        [_small_normal("Conv2d_0a_1x1", e, [1, 1]), ("Conv2d_0b_3x3", f, 3), ("Conv2d_0c_3x3", f, 3)],
+        [pool, lambda net: layers.conv2d(net, g, [1, 1], weights_initializer=_normal(0.1), scope="Conv2d_0b_1x1")]])
+
+
+def _halving_v2(name, d):
+    a, b, c, e = map(d, _V2_HALVED[name])
+    return lambda net: _mixed(net, name, [
+        [_small_normal("Conv2d_0a_1x1", a, [1, 1]), lambda net: layers.conv2d(net, b, [3, 3], stride=2, scope="Conv2d_1a_3x3")],
+        [_small_normal("Conv2d_0a_1x1", c, [1, 1]), ("Conv2d_0b_3x3", e, 3),
+         lambda net: layers.conv2d(net, e, [3, 3], stride=2, scope="Conv2d_1a_3x3")], [_max_pool("MaxPool_1a_3x3", stride=2)]])
+
+
+def _first_v2(d):
+    """Returns a separable convolution: each channel of an image gets several depthwise filters."""
+    def make(net):
+        channels = d(64)
+        return layers.separable_conv2d(net, channels, [7, 7], depth_multiplier=min(channels // 3, 8), stride=2,
+                                       weights_initializer=_normal(1.0), scope="Conv2d_1a_7x7")
+    return make
+
+
+def _steps_v2(d):
+    yield "Conv2d_1a_7x7", _first_v2(d)
+    yield "MaxPool_2a_3x3", _max_pool("MaxPool_2a_3x3", stride=2)
+    yield "Conv2d_2b_1x1", lambda net: layers.conv2d(net, d(64), [1, 1], weights_initializer=_normal(0.1), scope="Conv2d_2b_1x1")
+    yield "Conv2d_2c_3x3", lambda net: layers.conv2d(net, d(192), [3, 3], scope="Conv2d_2c_3x3")
+    yield "MaxPool_3a_3x3", _max_pool("MaxPool_3a_3x3", stride=2)
+    for name in _V2:
+        if name in _V2_BEFORE:
+            yield _V2_BEFORE[name], _halving_v2(_V2_BEFORE[name], d)
+        yield name, _block_v2(name, d)
+
+
+def inception_v2_base(inputs, final_endpoint="Mixed_5c", min_depth=16, depth_multiplier=1.0, scope=None):
+    """Returns the layers of Inception v2 before its logits.
+
+    Args:
+      inputs: images, [batch, height, width, 3].
+      final_endpoint: the layer that is the last.
+      min_depth: the least number of channels of a layer, if depth_multiplier is below 1.
+      depth_multiplier: a factor of the number of channels of every layer.
+      scope: the variable scope.
+
+    Returns:
+      The output of the last layer, and the outputs of all by name.
+    """
+    steps = list(_steps_v2(_depths(depth_multiplier, min_depth)))
+    ends = _Ends(final_endpoint, [name for name, _ in steps])
+    with tf.variable_scope(scope, "InceptionV2", [inputs]), \
+            arg_scope([layers.conv2d, layers.max_pool2d, layers.avg_pool2d, layers.separable_conv2d], stride=1, padding="SAME"):
+        return ends.build(inputs, steps)
+
+
+def inception_v2(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, min_depth=16, depth_multiplier=1.0,
+                 prediction_fn=layers.softmax, spatial_squeeze=True, reuse=None, scope="InceptionV2"):
+    """Returns Inception v2 for images of 224 x 224.
+
+    Args:
+      inputs: images, [batch, height, width, 3].
+      num_classes: how many classes there are.
+      is_training: whether statistics of the batch and dropout are used.
+      dropout_keep_prob: the part of the activations that is kept.
+      min_depth: the least number of channels of a layer, if depth_multiplier is below 1.
+      depth_multiplier: a factor of the number of channels of every layer.
+      prediction_fn: a function of the logits that makes the predictions.
+      spatial_squeeze: whether the logits have no dimensions of height and width.
+      reuse: whether the variables are there.
+      scope: the variable scope.
+
+    Returns:
+      The logits, and the outputs of all layers by name.
+    """
+    with tf.variable_scope(scope, "InceptionV2", [inputs, num_classes], reuse=reuse) as scope, \
+            arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
+        net, ends = inception_v2_base(inputs, scope=scope, min_depth=min_depth, depth_multiplier=depth_multiplier)
+        with tf.variable_scope("Logits"):
+            kernel = _reduced(net, [7, 7])
+            net = layers.avg_pool2d(net, kernel, padding="VALID", scope="AvgPool_1a_%dx%d" % tuple(kernel))
+            net = layers.dropout(net, dropout_keep_prob, scope="Dropout_1b")
+            return _finish(net, ends, num_classes, prediction_fn, spatial_squeeze, "Conv2d_1c_1x1")
+
+
+inception_v2.default_image_size = 224
+
+
 # ---- version 3 ----
 
 def _blocks_35(d):
-    """The three blocks on images of 35 x 35."""
+    """Yields the three blocks on images of 35 x 35."""
     for name, names, pool in (("Mixed_5b", ("Conv2d_0a_1x1", "Conv2d_0b_5x5"), 32), ("Mixed_5c", ("Conv2d_0b_1x1", "Conv_1_0c_5x5"), 64),
                               ("Mixed_5d", ("Conv2d_0a_1x1", "Conv2d_0b_5x5"), 64)):
         yield name, [[("Conv2d_0a_1x1", d(64), 1)], [(names[0], d(48), 1), (names[1], d(64), 5)],
@@ -161,7 +283,7 @@ def _blocks_35(d):
 
 
 def _blocks_17(d):
-    """The blocks on images of 17 x 17."""
+    """Yields the blocks on images of 17 x 17."""
     yield "Mixed_6a", [[("Conv2d_1a_1x1", d(384), 3, 2)],
                        [("Conv2d_0a_1x1", d(64), 1), ("Conv2d_0b_3x3", d(96), 3), ("Conv2d_1a_1x1", d(96), 3, 2)],
                        [_max_pool("MaxPool_1a_3x3", stride=2, padding="VALID")]]
@@ -174,7 +296,7 @@ def _blocks_17(d):
 
 
 def _blocks_8(d):
-    """The blocks on images of 8 x 8."""
+    """Yields the blocks on images of 8 x 8."""
     yield "Mixed_7a", [[("Conv2d_0a_1x1", d(192), 1), ("Conv2d_1a_3x3", d(320), 3, 2)],
                        [("Conv2d_0a_1x1", d(192), 1), ("Conv2d_0b_1x7", d(192), [1, 7]), ("Conv2d_0c_7x1", d(192), [7, 1]),
                         ("Conv2d_1a_3x3", d(192), 3, 2)], [_max_pool("MaxPool_1a_3x3", stride=2, padding="VALID")]]
@@ -209,7 +331,7 @@ def _steps_v3(d):
 
 
 def inception_v3_base(inputs, final_endpoint="Mixed_7c", min_depth=16, depth_multiplier=1.0, scope=None):
-    """The layers of Inception v3 before its logits.
+    """Returns the layers of Inception v3 before its logits.
 
     Args:
       inputs: images, [batch, height, width, 3].
@@ -221,19 +343,11 @@ def inception_v3_base(inputs, final_endpoint="Mixed_7c", min_depth=16, depth_mul
     Returns:
       The output of the last layer, and the outputs of all by name.
     """
-    if depth_multiplier <= 0:
-        raise ValueError("depth_multiplier is not greater than zero.")
-    steps = list(_steps_v3(lambda n: max(int(n * depth_multiplier), min_depth)))
+    steps = list(_steps_v3(_depths(depth_multiplier, min_depth)))
     ends = _Ends(final_endpoint, [name for name, _ in steps])
     with tf.variable_scope(scope, "InceptionV3", [inputs]), \
             arg_scope([layers.conv2d, layers.max_pool2d, layers.avg_pool2d], stride=1, padding="VALID"):
         return ends.build(inputs, steps)
-
-
-def _reduced(net, kernel):
-    """A kernel that is no larger than the image."""
-    shape = net.get_shape().as_list()
-    return kernel if shape[1] is None or shape[2] is None else [min(shape[1], kernel[0]), min(shape[2], kernel[1])]
 
 
 def _auxiliary(net, num_classes, depth, spatial_squeeze):
@@ -250,7 +364,7 @@ def _auxiliary(net, num_classes, depth, spatial_squeeze):
 
 def inception_v3(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, min_depth=16, depth_multiplier=1.0,
                  prediction_fn=layers.softmax, spatial_squeeze=True, reuse=None, create_aux_logits=True, scope="InceptionV3"):
-    """Inception v3 for images of 299 x 299.
+    """Returns Inception v3 for images of 299 x 299.
 
     Args:
       inputs: images, [batch, height, width, 3].
@@ -268,8 +382,7 @@ def inception_v3(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
     Returns:
       The logits, and the outputs of all layers by name.
     """
-    def depth(n):
-        return max(int(n * depth_multiplier), min_depth)
+    depth = _depths(depth_multiplier, min_depth)
     with tf.variable_scope(scope, "InceptionV3", [inputs, num_classes], reuse=reuse) as scope, \
             arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
         net, ends = inception_v3_base(inputs, scope=scope, min_depth=min_depth, depth_multiplier=depth_multiplier)
@@ -288,7 +401,7 @@ inception_v3.default_image_size = 299
 # ---- arguments of the layers ----
 
 def _arguments(weight_decay, collection, norm):
-    """The defaults of convolutions; without `norm` they do not normalize."""
+    """Returns the defaults of convolutions; without `norm` they do not normalize."""
     if norm is not None:
         averages = {"beta": None, "gamma": None, "moving_mean": [collection], "moving_variance": [collection]}
         norm = dict(normalizer_fn=layers.batch_norm, normalizer_params={**norm, "variables_collections": averages})
@@ -299,7 +412,7 @@ def _arguments(weight_decay, collection, norm):
 
 
 def inception_v1_arg_scope(weight_decay=0.00004, use_batch_norm=True, batch_norm_var_collection="moving_vars"):
-    """The defaults of the layers of Inception v1.
+    """Returns the defaults of the layers of Inception v1.
 
     Args:
       weight_decay: the factor of the squares of the weights in the loss.
@@ -310,9 +423,19 @@ def inception_v1_arg_scope(weight_decay=0.00004, use_batch_norm=True, batch_norm
     return _arguments(weight_decay, batch_norm_var_collection, norm if use_batch_norm else None)
 
 
+def inception_v2_arg_scope(weight_decay=0.00004, batch_norm_var_collection="moving_vars"):
+    """Returns the defaults of the layers of Inception v2.
+
+    Args:
+      weight_decay: the factor of the squares of the weights in the loss.
+      batch_norm_var_collection: the collection of the moving averages.
+    """
+    return inception_v1_arg_scope(weight_decay, True, batch_norm_var_collection)
+
+
 def inception_v3_arg_scope(weight_decay=0.00004, batch_norm_var_collection="moving_vars", batch_norm_decay=0.9997,
                            batch_norm_epsilon=0.001, updates_collections="update_ops", use_fused_batchnorm=True):
-    """The defaults of the layers of Inception v3.
+    """Returns the defaults of the layers of Inception v3.
 
     Args:
       weight_decay: the factor of the squares of the weights in the loss.

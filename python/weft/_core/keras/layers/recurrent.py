@@ -13,12 +13,12 @@ from weft._core.ops import array_ops
 
 
 def _sizes(state_size):
-    """The sizes of the parts of a state, in a list."""
+    """Returns the sizes of the parts of a state as a list."""
     return flatten(state_size) if is_nested(state_size) and not isinstance(state_size, TensorShape) else [state_size]
 
 
 def _standard(inputs, initial_state, constants, num_constants):
-    """Inputs, initial state and constants apart, if they came in one list."""
+    """Returns inputs, initial state and constants separately, if they came in one list."""
     if isinstance(inputs, list):
         if num_constants:
             constants = inputs[-num_constants:]
@@ -67,7 +67,7 @@ class RNN(Layer):
         self.__dict__["_states"] = value
 
     def _own_weights(self, trainable):
-        """The states of a stateful layer are not among its weights."""
+        """Returns the weights without the states of a stateful layer."""
         return list(self._trainable_weights if trainable else self._non_trainable_weights)
 
     # ---- shapes ----
@@ -125,7 +125,7 @@ class RNN(Layer):
         with name_scope(self.cell.name):
             self._build_plain_cell(step_shape)
 
-    # ---- calling it ----
+    # ---- calls ----
 
     def get_initial_state(self, inputs):
         batch = array_ops.shape(inputs)[1 if self.time_major else 0]
@@ -196,10 +196,12 @@ class RNN(Layer):
         return [made] + list(states) if self.return_state else made
 
     def _step(self, training, constants):
-        """The function of one step: the cell, with what its call() takes."""
+        """Returns the function of one step: the cell, with the arguments that its call() takes."""
         takes = self.cell._call_parameters() if isinstance(self.cell, Layer) else {}
         given = {"training": training} if "training" in takes else {}
         tf_cell, count = is_tf_cell(self.cell), len(_sizes(self.cell.state_size))
+
+        called = self.cell if callable(self.cell) else self.cell.call
 
         def step(x, states):
             states = list(states)
@@ -210,11 +212,11 @@ class RNN(Layer):
                 more = given
             if tf_cell:
                 states = states[0] if count == 1 else pack_like(self.cell.state_size, flatten(states))
-            output, new = self.cell(x, states, **more)
+            output, new = called(x, states, **more)
             return output, list(new) if is_nested(new) else [new]
         return step
 
-    # ---- states that are kept ----
+    # ---- kept states ----
 
     def reset_states(self, states=None):
         """Sets the states of a stateful layer to zeros, or to the arrays that are given."""
@@ -277,14 +279,14 @@ def _packed(state_size, flat):
 
 
 def _reset_masks(cell):
-    """Masks of dropout are drawn anew in every call of the layer."""
+    """Clears the dropout masks, which are drawn again in every call of the layer."""
     for c in cell.cells if isinstance(cell, StackedRNNCells) else [cell]:
         if isinstance(c, DropoutCell):
             c.reset_dropout_mask()
 
 
 def _inherit_dtype(layer, inner):
-    """A layer or cell that is built by another one has its type, if that is not the usual one."""
+    """Gives a layer or cell built by another one the type of that one, unless that is the default type."""
     if inner._dtype is None and layer._dtype is not None and layer._dtype.name != backend.floatx():
         inner._dtype = layer._dtype
 
@@ -294,7 +296,7 @@ def _of_cell(name):
 
 
 class _UnitsRNN(RNN):
-    """An RNN of one of the cells with units: the arguments of the cell are attributes of the layer."""
+    """The base of RNNs of cells with units; the arguments of the cell are attributes of the layer."""
 
     units, use_bias, activation = _of_cell("units"), _of_cell("use_bias"), _of_cell("activation")
     kernel_initializer, recurrent_initializer = _of_cell("kernel_initializer"), _of_cell("recurrent_initializer")
@@ -328,7 +330,7 @@ class _UnitsRNN(RNN):
 
 
 class SimpleRNN(_UnitsRNN):
-    """output = activation(inputs * kernel + bias + state * recurrent_kernel), step by step."""
+    """Computes output = activation(inputs * kernel + bias + state * recurrent_kernel) for each step."""
 
     _CELL = SimpleRNNCell
 

@@ -1,4 +1,4 @@
-"""The cells of recurrent layers: SimpleRNNCell, GRUCell, LSTMCell, and cells one upon the other."""
+"""The cells of recurrent layers: SimpleRNNCell, GRUCell, LSTMCell, and StackedRNNCells."""
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.nest import flatten, is_nested, map_structure, pack_like
 from weft._core.framework.tensor_shape import TensorShape
@@ -9,7 +9,7 @@ from weft._core.ops import array_ops
 
 
 def zero_state(state_size, batch_size, dtype):
-    """Zeros of the sizes of a state; a size is a number or a shape without the batch."""
+    """Returns zeros with the sizes of a state; a size is a number or a shape without the batch."""
     if batch_size is None or dtype is None:
         raise ValueError("batch_size and dtype cannot be None while constructing initial state. Received: batch_size=%s, dtype=%s" % (
             batch_size, dtype))
@@ -21,7 +21,7 @@ def zero_state(state_size, batch_size, dtype):
 
 
 class AbstractRNNCell(Layer):
-    """The class of cells that programs write: call(inputs, states) gives (output, new states)."""
+    """The base of a program's own cells: call(inputs, states) returns (output, new states)."""
 
     def call(self, inputs, states):
         raise NotImplementedError("%s has no call(inputs, states)" % type(self).__name__)
@@ -41,7 +41,7 @@ class AbstractRNNCell(Layer):
 
 
 class DropoutCell(Layer):
-    """What cells with dropout share: masks that are drawn once for all steps of a call."""
+    """The base of cells with dropout, whose masks are drawn once for all steps of a call."""
 
     _masks = None
 
@@ -73,7 +73,7 @@ class DropoutCell(Layer):
 
 
 class _UnitsCell(DropoutCell):
-    """A cell of units: its arguments, its variables, and the state of zeros."""
+    """The base of cells with units: arguments, variables, and the zero state."""
 
     _gates, _ACTIVATIONS = 1, ("activation",)
 
@@ -115,7 +115,7 @@ class _UnitsCell(DropoutCell):
 
 
 class SimpleRNNCell(_UnitsCell):
-    """output = activation(inputs * kernel + bias + state * recurrent_kernel)"""
+    """Computes output = activation(inputs * kernel + bias + state * recurrent_kernel)."""
 
     _CONFIG = ("units", "activation", "use_bias", "kernel_initializer", "recurrent_initializer", "bias_initializer",
                "kernel_regularizer", "recurrent_regularizer", "bias_regularizer", "kernel_constraint", "recurrent_constraint",
@@ -144,12 +144,12 @@ class SimpleRNNCell(_UnitsCell):
 
 
 def _each(x, masks, count):
-    """x for each gate, with the mask of the gate."""
+    """Returns x for each gate, multiplied by the mask of the gate."""
     return [x if masks is None else x * masks[i] for i in range(count)]
 
 
 class GRUCell(_UnitsCell):
-    """A cell with a gate for what it keeps and one for what it takes over."""
+    """A gated recurrent unit, with an update gate and a reset gate."""
 
     _gates = 3
     _CONFIG = ("units", "activation", "recurrent_activation", "use_bias", "kernel_initializer", "recurrent_initializer",
@@ -173,7 +173,7 @@ class GRUCell(_UnitsCell):
         return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
 
     def _biases(self):
-        """The biases of the inputs and of the state."""
+        """Returns the biases of the inputs and of the state."""
         return array_ops.unstack(self.bias)
 
     def call(self, inputs, states, training=None):
@@ -227,7 +227,7 @@ class GRUCell(_UnitsCell):
 
 
 class LSTMCell(_UnitsCell):
-    """The long short-term memory; its states are the output and the carry."""
+    """A long short-term memory cell; its states are the output and the carry."""
 
     _gates = 4
     _CONFIG = ("units", "activation", "recurrent_activation", "use_bias", "kernel_initializer", "recurrent_initializer",
@@ -287,7 +287,7 @@ class LSTMCell(_UnitsCell):
 
 
 class StackedRNNCells(Layer):
-    """Cells one upon the other, as one cell."""
+    """Stacks cells into one cell."""
 
     def __init__(self, cells, **kwargs):
         for cell in cells:
@@ -331,7 +331,8 @@ class StackedRNNCells(Layer):
             if "constants" in takes and constants is not None:
                 given["constants"] = constants
             one = is_tf_cell(cell) and len(state) == 1
-            inputs, new = cell(inputs, state[0] if one else tuple(state) if is_tf_cell(cell) else state, **given)
+            called = cell if callable(cell) else cell.call
+            inputs, new = called(inputs, state[0] if one else tuple(state) if is_tf_cell(cell) else state, **given)
             made.append(list(flatten(new)))
         states = [pack_like(s, m) if is_nested(s) else m[0] for s, m in zip(sizes, made)]
         return inputs, tuple(states[::-1] if self.reverse_state_order else states)
@@ -360,6 +361,6 @@ class StackedRNNCells(Layer):
 
 
 def is_tf_cell(cell):
-    """True for a cell of tf.nn.rnn_cell, whose state of one part is not a list."""
+    """Returns True for a cell of tf.nn.rnn_cell, whose single-part state is not a list."""
     from weft._core.nn.rnn_cell import RNNCell
     return isinstance(cell, RNNCell)

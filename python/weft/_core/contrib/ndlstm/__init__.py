@@ -1,0 +1,1 @@
+"""tf.contrib.ndlstm: LSTMs over sequences and images."""

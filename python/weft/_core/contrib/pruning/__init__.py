@@ -1,0 +1,1 @@
+"""tf.contrib.model_pruning: layers whose weights have masks, and the ops that update the masks."""

@@ -8,6 +8,7 @@
 #include "graph/op.h"
 #include "kernels/conv/volume.h"
 #include "kernels/simd/widen.h"
+#include "ops/nn/conv.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -268,36 +269,24 @@ static weft_err conv_any_infer(infer *s) {
 
 /* ---- gradients: each of the three is linear in two of the others ---- */
 
-static weft_out conv3d_like(backprop *b, const char *type, weft_out x, weft_out y, weft_out z) {
-  static const char *const names[] = {"strides", "padding", "data_format", "dilations"};
-  attr attrs[4];
-  int n = 0;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const attr *a = weft__node_attr(b->node, names[i]);
-    if (a) attrs[n++] = *a;
-  }
-  const weft_out in[] = {x, y, z};
-  return weft__b_node(b->graph, type, NULL, z.node < 0 ? 2 : 3, in, n, attrs);
-}
-
 static weft_err conv3d_grad(backprop *b) {
   const weft_out x = b->in[0], f = b->in[1], dy = b->dout[0];
-  b->din[0] = GRAD_DENSE(conv3d_like(b, "Conv3DBackpropInputV2", weft__b_shape(b->graph, x), f, dy));
-  b->din[1] = GRAD_DENSE(conv3d_like(b, "Conv3DBackpropFilterV2", x, weft__b_shape(b->graph, f), dy));
+  b->din[0] = GRAD_DENSE(weft__conv_like(b, "Conv3DBackpropInputV2", weft__b_shape(b->graph, x), f, dy));
+  b->din[1] = GRAD_DENSE(weft__conv_like(b, "Conv3DBackpropFilterV2", x, weft__b_shape(b->graph, f), dy));
   return weft__b_ok(b->graph);
 }
 
 static weft_err conv3d_input_grad(backprop *b) {
   const weft_out f = b->in[1], dy = b->in[2], ddx = b->dout[0];
-  b->din[1] = GRAD_DENSE(conv3d_like(b, "Conv3DBackpropFilterV2", ddx, weft__b_shape(b->graph, f), dy));
-  b->din[2] = GRAD_DENSE(conv3d_like(b, "Conv3D", ddx, f, WEFT_NONE));
+  b->din[1] = GRAD_DENSE(weft__conv_like(b, "Conv3DBackpropFilterV2", ddx, weft__b_shape(b->graph, f), dy));
+  b->din[2] = GRAD_DENSE(weft__conv_like(b, "Conv3D", ddx, f, WEFT_NONE));
   return weft__b_ok(b->graph);
 }
 
 static weft_err conv3d_filter_grad(backprop *b) {
   const weft_out x = b->in[0], dy = b->in[2], ddf = b->dout[0];
-  b->din[0] = GRAD_DENSE(conv3d_like(b, "Conv3DBackpropInputV2", weft__b_shape(b->graph, x), ddf, dy));
-  b->din[2] = GRAD_DENSE(conv3d_like(b, "Conv3D", x, ddf, WEFT_NONE));
+  b->din[0] = GRAD_DENSE(weft__conv_like(b, "Conv3DBackpropInputV2", weft__b_shape(b->graph, x), ddf, dy));
+  b->din[2] = GRAD_DENSE(weft__conv_like(b, "Conv3D", x, ddf, WEFT_NONE));
   return weft__b_ok(b->graph);
 }
 

@@ -35,7 +35,7 @@ static weft_err descriptor_grow(proto_message *m, proto_field **out) {
 /* Returns the rest of `name` after `part` and a dot, "" if nothing is left, or NULL if it does not begin so. */
 static const char *name_after(const char *name, bytes part) {
   const size_t n = (size_t)(part.end - part.at);
-  if (strncmp(name, (const char *)part.at, n) != 0) return NULL;
+  if (strnlen(name, n) < n || memcmp(name, part.at, n) != 0) return NULL; /* part may contain zero bytes */
   return name[n] == '.' ? name + n + 1 : name[n] == 0 ? name + n : NULL;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/corpus/io.record, io.idx, io.bundle and io.lmdb: small files as TensorFlow and
-LMDB write them, to be mutated.
+"""Writes tests/corpus/io.record, io.idx, io.bundle, io.lmdb, io.snapshot, io.snappy, codec.wav and codec.descriptor: small
+files as TensorFlow and others write them, to be mutated.
 
 Run with TensorFlow 2.15.1 and lmdb 3.0.0; the files are committed, so that tests need neither."""
 import gzip
@@ -80,4 +80,54 @@ def databases():
             put("io.lmdb", name, pathlib.Path(folder, "data.mdb").read_bytes())
 
 
-records(), idx(), bundle(), databases()
+def snapshots():
+    """One file of two components for each compression; a first byte says which."""
+    for first, kind in enumerate(("", "GZIP", "SNAPPY")):
+        with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default(), tf.Session() as s:
+            data = tf.data.Dataset.range(3).map(lambda x: (x, tf.strings.as_string(x) + "-" * 40))
+            data = data.apply(tf.data.experimental.snapshot(folder, compression=kind or None))
+            element = tf.data.make_one_shot_iterator(data).get_next()
+            for _ in range(3):
+                s.run(element)
+            try:
+                s.run(element)  # the end completes the snapshot
+            except tf.errors.OutOfRangeError:
+                pass
+            files = sorted(pathlib.Path(folder).rglob("*.snapshot"), key=lambda f: -f.stat().st_size)
+            put("io.snapshot", kind.lower() or "plain", bytes([first]) + files[0].read_bytes())
+
+
+def blocks():
+    """Snappy blocks by hand: literals, copies of all three kinds, and one that overlaps what it writes."""
+    put("io.snappy", "literal", b"\x05\x10abcde")
+    put("io.snappy", "copies", b"\x18\x0cabcd" + b"\x01\x04" + b"\x1e\x08\x00" + b"\x1f\x04\x00\x00\x00")
+    put("io.snappy", "overlap", b"\x21\x00a" + b"\x7e\x01\x00")
+
+
+def sounds():
+    for channels, rate in ((1, 8000), (2, 44100)):
+        samples = np.arange(64 * channels, dtype="<i2") * 100
+        head = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + samples.nbytes, b"WAVE", b"fmt ", 16, 1, channels, rate,
+                           rate * channels * 2, channels * 2, 16, b"data", samples.nbytes)
+        put("codec.wav", "%d-channels" % channels, head + samples.tobytes())
+
+
+def descriptors():
+    from google.protobuf import descriptor_pb2, text_format
+    for syntax in ("proto2", "proto3"):
+        described = text_format.Parse("""
+            name: "pets.proto" package: "pets"
+            message_type {
+              name: "Cat"
+              field { name: "lives" number: 1 label: LABEL_OPTIONAL type: TYPE_INT32 default_value: "9" }
+              field { name: "mood" number: 2 label: LABEL_OPTIONAL type: TYPE_ENUM type_name: ".pets.Cat.Mood" default_value: "SLEEPY" }
+              field { name: "weights" number: 3 label: LABEL_REPEATED type: TYPE_FLOAT options { packed: true } }
+              nested_type { name: "Toy" field { name: "kind" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING } }
+              enum_type { name: "Mood" value { name: "HUNGRY" number: 3 } value { name: "SLEEPY" number: -1 } }
+            }
+            message_type { name: "Plain" }""", descriptor_pb2.FileDescriptorProto())
+        described.syntax = syntax
+        put("codec.descriptor", syntax, descriptor_pb2.FileDescriptorSet(file=[described]).SerializeToString())
+
+
+records(), idx(), bundle(), databases(), snapshots(), blocks(), sounds(), descriptors()

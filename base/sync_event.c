@@ -30,7 +30,11 @@ bool weft__sync_event_wait(sync_event *g, int64_t for_ns) {
   struct timespec limit = {for_ns / NS_PER_S, for_ns % NS_PER_S};
   if (sync_event_store(g, HAS_WAITER)) return true;
   if (for_ns > 0) syscall(SYS_futex, g, FUTEX_WAIT_PRIVATE, HAS_WAITER, &limit, NULL, 0);
-  return atomic_load_explicit(&g->state, memory_order_acquire) == SET;
+  return weft__sync_event_is_set(g);
 }
 
-bool weft__sync_event_watch(sync_event *g, bool on) { return sync_event_store(g, on ? HAS_WATCHER : UNSET); }
+bool weft__sync_event_watch(sync_event *g) { return sync_event_store(g, HAS_WATCHER); }
+bool weft__sync_event_unwatch(sync_event *g) { return sync_event_store(g, UNSET); }
+bool weft__sync_event_is_set(const sync_event *g) {
+  return atomic_load_explicit(&g->state, memory_order_acquire) == SET;
+}

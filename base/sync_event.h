@@ -21,8 +21,10 @@ typedef struct sync_event {
 bool weft__sync_event_set(sync_event *g);
 /* Waits for at most for_ns and returns true if the event is set.  It may return false early, so call it in a loop. */
 bool weft__sync_event_wait(sync_event *g, int64_t for_ns);
-/* For a thread that waits by other means, such as epoll: starts (or stops) watching the event.  Returns true if the
- * event is set already. */
-bool weft__sync_event_watch(sync_event *g, bool on);
+/* For a thread that waits by other means, such as epoll.  watch: from now on, weft__sync_event_set tells the thread
+ * that sets the event to wake the watching thread; unwatch ends this.  Both return true if the event is set already. */
+bool weft__sync_event_watch(sync_event *g);
+bool weft__sync_event_unwatch(sync_event *g);
+bool weft__sync_event_is_set(const sync_event *g);
 
 #endif

@@ -56,9 +56,11 @@ typedef struct frame frame;               /* exec/executors/frame.h */
 typedef struct dataflow_map dataflow_map; /* exec/executors/dataflow_map.h */
 
 typedef enum plan_executor {
-  PLAN_SEQUENTIAL, /* a straight plan: its items run one after the other (exec/executors/sequential.h) */
-  PLAN_STAGED,     /* as that, but it waits for other tasks where a stage begins (exec/executors/staged.h) */
-  PLAN_DATAFLOW    /* it has control flow or ops that wait (exec/executors/dataflow.h) */
+  /* a straight plan, that is one without control flow: its items run one after the other (exec/executors/sequential.h)
+   */
+  PLAN_SEQUENTIAL,
+  PLAN_STAGED,  /* as that, but it waits for other tasks where a stage begins (exec/executors/staged.h) */
+  PLAN_DATAFLOW /* it has control flow or ops that wait (exec/executors/dataflow.h) */
 } plan_executor;
 
 typedef struct plan_straight { /* what the sequential and the staged executor know of a plan */

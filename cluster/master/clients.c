@@ -218,6 +218,7 @@ static void clients_check_connections(clients *t, int n, client_session *const *
     if (state[i] == CONNECTION_OPEN)
       u->closed_ns = 0;
     else if (!u->closed_ns)
+      /* of a client that no transport knows any more, the last call counts as the end */
       u->closed_ns = state[i] == CONNECTION_CLOSED ? now : u->last_ns;
   }
   pthread_mutex_unlock(&t->lock);
@@ -231,8 +232,8 @@ static bool clients_trim_session(clients *t, client_session *s) {
   client_usage *u = weft__client_session_usage(s);
   const int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&t->lock);
-  const bool gone = u->closed_ns && now - u->closed_ns >= t->idle_ns, forgotten = now - u->last_ns >= t->ttl_ns;
-  const bool due = !u->calls && !u->idle && (gone || forgotten);
+  const bool gone = u->closed_ns && now - u->closed_ns >= t->idle_ns, unused = now - u->last_ns >= t->ttl_ns;
+  const bool due = !u->calls && !u->idle && (gone || unused);
   pthread_mutex_unlock(&t->lock);
   if (!due || !weft__client_session_trim(s)) return false;
   pthread_mutex_lock(&t->lock);
@@ -241,7 +242,8 @@ static bool clients_trim_session(clients *t, client_session *s) {
   return true;
 }
 
-/* Closes a session whose client has been away longer than WEFT_SESSION_TTL.  Returns true if it did. */
+/* Closes a session whose client has been away longer than WEFT_SESSION_IDLE_SECS and WEFT_SESSION_TTL together.
+ * Returns true if it did. */
 static bool clients_expire_session(clients *t, client_session *s) {
   const client_usage *u = weft__client_session_usage(s);
   pthread_mutex_lock(&t->lock);

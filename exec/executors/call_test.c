@@ -174,7 +174,7 @@ static weft_out iterate(bench *b, weft_out set, weft_out *next) {
   return make;
 }
 
-static void initialise(bench *b, weft_out make) {
+static void initialize(bench *b, weft_out make) {
   if (!b->s) EXPECT_OK(weft__session_create(&b->s, b->g, NULL));
   EXPECT_OK(weft__session_run(b->s, &(plan_request){.n_target = 1, .target = &make.node}, NULL, NULL, NULL));
 }
@@ -185,14 +185,14 @@ TEST(elements_come_in_order_and_end) {
   double y;
   add_function(&b, "twice", WEFT_INT64, twice);
   weft_out make = iterate(&b, counted(&b, "PrefetchDataset", mapped(&b, "twice", range(&b, 100), 5), 3), &next);
-  initialise(&b, make);
+  initialize(&b, make);
   for (int round = 0; round < 2; round++) {
     for (int i = 0; i < 100; i++) {
       EXPECT_OK(run(&b, next, NULL, &y));
       EXPECT_EQ_INT(y, 2 * i);
     }
     for (int i = 0; i < 3; i++) EXPECT_ERR(run(&b, next, NULL, &y), WEFT_OUT_OF_RANGE, "End of sequence");
-    initialise(&b, make);
+    initialize(&b, make);
   }
   end(&b);
 }
@@ -231,7 +231,7 @@ TEST_WITHIN(60, threads_that_share_an_iterator_get_each_element_once) {
   pthread_t id[THREADS];
   taker t[THREADS];
   add_function(&b, "twice", WEFT_INT64, twice);
-  initialise(&b, iterate(&b, counted(&b, "PrefetchDataset", mapped(&b, "twice", range(&b, N), 3), 2), &next));
+  initialize(&b, iterate(&b, counted(&b, "PrefetchDataset", mapped(&b, "twice", range(&b, N), 3), 2), &next));
   for (int i = 0; i < THREADS; i++) {
     t[i] = (taker){&b, next, seen, 0};
     EXPECT_EQ_INT(pthread_create(&id[i], NULL, take_all, &t[i]), 0);
@@ -251,7 +251,7 @@ TEST(a_wait_for_an_element_ends_and_the_iterator_goes_on) {
   weft_out endless = counted(&b, "RepeatDataset", counted(&b, "SkipDataset", range(&b, 101), 100), -1);
   weft_out none = weft__b_node(b.g, "FilterDataset", NULL, 1, &endless, 4,
                                (attr[]){A_TYPES("Targuments", NULL, 0), OUTPUTS, func("predicate", "is_small", room)});
-  initialise(&b, iterate(&b, counted(&b, "PrefetchDataset", none, 1), &next));
+  initialize(&b, iterate(&b, counted(&b, "PrefetchDataset", none, 1), &next));
   for (int i = 0; i < 2; i++) EXPECT_ERR(run(&b, next, &(run_opts){.timeout_ms = 30}, &y), WEFT_DEADLINE_EXCEEDED, "");
   end(&b); /* and its thread is stopped */
 }

@@ -1,7 +1,8 @@
 /* cuda_graph.c - finds, captures and launches GPU segments.
  *
- * While a segment is captured its kernels are launched as usual, but on streams that only this capture uses, so
- * other threads can go on enqueueing work.  The graph owns the scratch memory that the kernels allocate meanwhile.
+ * While a segment is captured its kernels are enqueued on streams that only this capture uses.  The device records them
+ * there and runs none, and other threads can go on enqueueing work.  The graph owns the scratch memory that the kernels
+ * allocate meanwhile.
  *
  * The graph contains the addresses of its variables.  weft__variable_assign writes into the buffer that the variable
  * has, so a variable moves only if its size changed or if another step shared its value when it was assigned.  A graph
@@ -118,19 +119,19 @@ weft_err weft__cuda_graph_find(plan *p) {
 typedef struct graph_slot { /* an input from outside the segment, or an output that is read after it */
   int slot;
   weft_tensor t; /* not retained, unless it is owned; empty if the slot has a reference */
-  bool owned;    /* t is a copy of a value in host memory, because the slot's memory may hold another value later */
+  bool owned;    /* t is a copy of a value in host memory, because the slot may get another value in a later run */
   variable *ref; /* the variable that the slot's reference or handle names, or NULL; of an input, it is in var[] too */
 } graph_slot;
 
 typedef struct used_variable {
   variable *v; /* retained, so that another variable cannot get its address */
   const void *data;
-  shape shape; /* an assignment of as many bytes keeps the buffer, whatever its shape */
+  shape shape; /* compared too: an assignment of another shape with as many bytes keeps the buffer */
   bool written;
 } used_variable;
 
 struct cuda_graph { /* one GPU segment in one frame */
-  bool queued_once; /* weft__cuda_graph_run was called since the last reset; its first call captures nothing */
+  bool ran_once;    /* weft__cuda_graph_run was called since the last graph_reset; its first call captures nothing */
   bool never_capture;
   int aborted;             /* captures that ended without a launch, mostly because another step used a variable */
   void *graph;             /* the device's graph; NULL: not captured */
@@ -475,8 +476,8 @@ weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *do
   cuda_graph *cg = &f->cuda_graph[gpu_segment];
   const plan_gpu_segment *s = &f->plan->straight.gpu_segment[gpu_segment];
   *done = false;
-  const bool first = !cg->queued_once;
-  cg->queued_once = true;
+  const bool first = !cg->ran_once;
+  cg->ran_once = true;
   if (cg->never_capture || first) return WEFT_OK;
   if (!cg->graph) return graph_capture_and_launch(cg, f, run, s, done);
   if (graph_inputs_stayed(cg, f)) return graph_launch_and_set(cg, f, s, done);

@@ -208,7 +208,7 @@ static void staged_free(staged *s) {
 }
 
 /* Ends a run whose result is known and that has no receive outstanding: fetches, and frees the frame and the run.
- * Keeps the error while it does, because releasing may store another one in this thread. */
+ * Saves the thread's error meanwhile, because releasing may store another one. */
 static weft_err staged_finish(staged *s, weft_err err) {
   WEFT_ASSERT(s->outstanding == 0);
   err = weft__run_end(&s->run, s->frame->slot, err);
@@ -294,7 +294,7 @@ static bool stage_try_pass_to_pool(staged *s, int stage) {
 static bool staged_run_ready_stages(staged *s, bool borrowed, weft_err *err) {
   for (;;) {
     const bool over = s->next >= s->run.plan->n_item;
-    /* At the end of a run without failure all receives have ended: each belongs to a stage that has run. */
+    /* After the last item, the last stage is asked once more: if the run failed early, receives may be outstanding. */
     const int stage = over ? s->run.plan->staged.n_stage - 1 : s->run.plan->item[s->next].stage;
     if (!stage_try_begin(s, stage, err)) return false;
     if (*err || over) return true;

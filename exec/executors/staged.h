@@ -6,10 +6,11 @@
  * below k.  Each task finishes all work of the stages below k, sends included, before it waits for the receives of
  * stage k.  So tasks cannot wait for each other in a circle.
  *
- * A staged plan keeps its order, its arena and its fused loops; it only pauses where a stage begins, until all receives
- * of that stage have ended.  A receive stores its value in the slot of its _Recv item, so the item has nothing left to
- * do when it runs (exec/executors/sequential.c).  A _Send never waits: it gives its value to the step's rendezvous,
- * which keeps it until the other task has received it or the step ends (state/rendezvous.h).
+ * Apart from the sorting, a staged plan is compiled as if it had no receives: it has an arena and fused loops, and its
+ * items run one after the other.  It only pauses where a stage begins, until all receives of that stage have ended.  A
+ * receive stores its value in the slot of its _Recv item, so the item has nothing left to do when it runs
+ * (exec/executors/sequential.c).  A _Send never waits: it gives its value to the step's rendezvous, which keeps it
+ * until the other task has received it or the step ends (state/rendezvous.h).
  *
  * Graphs of other masters carry no stages and run on the dataflow executor. */
 #ifndef WEFT_EXEC_EXECUTORS_STAGED_H

@@ -116,7 +116,7 @@ TEST(values_travel_between_the_host_and_two_gpus) {
   end(&r);
 }
 
-TEST(a_variable_on_a_gpu_is_initialised_updated_and_read) {
+TEST(a_variable_on_a_gpu_is_initialized_updated_and_read) {
   rig r = begin();
   int init;
   weft_out v = variable_at(&r, GPU1, "v", 5, &init), x = input(&r, "x");

@@ -19,7 +19,7 @@
 typedef struct finder {
   plan *p;
   int *uses;     /* per slot: how often it is read; fetched ones count double */
-  bool *ordered; /* per item: others wait for it by a control edge; on the host, also: it waits for others */
+  bool *ordered; /* per item: a control edge leaves it; for an item of the host also if one enters it */
   bool *gone;    /* per item: it became part of a group and is removed */
 } finder;
 
@@ -57,6 +57,8 @@ static int add_input(group *g, const plan_input *in) {
   return g->n_in++;
 }
 
+/* Appends a step.  *operand is how later steps name its result: -1 for that of step 0, -2 for step 1 and so on.
+ * Numbers from 0 on name inputs of the group. */
 static bool add_step(group *g, const fused_step *s, int *operand) {
   if (g->prog.n_step == PROGRAM_STEPS) return false;
   *operand = -1 - g->prog.n_step;
@@ -66,8 +68,8 @@ static bool add_step(group *g, const fused_step *s, int *operand) {
 
 static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand);
 
-/* Returns how a step of the group names this input: as the result of a member, if the item that makes it can become
- * one. */
+/* *operand becomes how a step of the group names this input: as the result of a step, if the item that makes it can
+ * become a member, else as an input of the group.  Returns false if the group is full. */
 static bool take_operand(const finder *f, group *g, const plan_input *in, const plan_item *root, int *operand) {
   group before = *g;
   if (input_is_absorbable(f, root, in) && group_grow(f, g, f->p->slot_item[in->slot], root, operand)) return true;
@@ -81,7 +83,7 @@ static bool take_operand(const finder *f, group *g, const plan_input *in, const 
 static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand) {
   const plan_item *it = &f->p->item[i];
   fused_step s;
-  if (g->n_member == PROGRAM_STEPS || !weft__step_of(it, &s)) return false;
+  if (g->n_member == PROGRAM_STEPS || !weft__step_of(it, &s)) return false; /* each member adds at least one step */
   g->member[g->n_member++] = i;
   for (int j = 0; j < it->n_in; j++)
     if (!take_operand(f, g, &it->in[j], root, &s.arg[j])) return false;
@@ -113,7 +115,7 @@ static bool grow_update(const finder *f, group *g, int i) {
          add_step(g, &last, &ignored);
 }
 
-/* Returns the largest number of results that are kept at the same time until their reader runs. */
+/* Returns how many results of steps are alive at the same time, at most; each is alive until the step that reads it. */
 static int depth_of(const program *p) {
   int now = 0, most = 0;
   for (int s = 0; s < p->n_step; s++) {
@@ -123,7 +125,8 @@ static int depth_of(const program *p) {
   return most;
 }
 
-/* Converts the group to the form that the GPU kernel reads. */
+/* Converts the group to the form that the GPU kernel reads.  There, results of steps have no numbers: they lie on a
+ * stack, and -1 pops one.  This works because each result is read once, in post-order. */
 static void *chain_of(const group *g) {
   gpu_chain *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return NULL;
@@ -138,7 +141,7 @@ static void *chain_of(const group *g) {
   return c;
 }
 
-/* Steps are counted when they are complete, members when they are entered: both bound the group. */
+/* Makes item i the group: its op becomes the program, and the other members are marked as gone. */
 static weft_err group_replace_root(finder *f, int i, const group *g) {
   plan_item *it = &f->p->item[i];
   const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;

@@ -224,7 +224,7 @@ bool weft__fast_client_call(fast_client *client, const char *method, message *re
   bool lost = client->lost || client->closing;
   if (err == WEFT_OK && !lost) err = client_send_call(client, c, request, opts->more);
   pthread_mutex_unlock(&client->lock);
-  if (err == WEFT_OK && !lost && opts->timeout_ms > 0) weft__loop_tick_soon(client->loops);
+  if (err == WEFT_OK && !lost && opts->timeout_ms > 0) weft__loop_tick_often(client->loops);
   if (err == WEFT_OK && !lost) return true; /* c may be gone by now */
   weft__free(c);
   if (lost) return false;

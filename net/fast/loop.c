@@ -90,7 +90,7 @@ struct loop_group {
 
   int outer_epoll_fd;            /* the primary thread's: watches the inner epoll and tick_fd */
   _Atomic(pthread_t) poller;     /* the caller that polls; 0, which is no thread on Linux: none */
-  atomic_bool caller_has_polled; /* since the group was created */
+  atomic_bool caller_has_polled; /* since the group was created; never false again */
 
   int tick_fd;               /* wakes the primary thread; in both epolls, since it may wait on either */
   atomic_bool tick_often;    /* true: tick every LOOP_TICK_MS; false: every LOOP_SLOW_TICK_MS */
@@ -179,7 +179,8 @@ static void primary_tick_locked(loop_group *g, int64_t now) {
 /* Runs callbacks, and ticks that are due, until the queue is empty, with the dispatch lock held.  Between two callbacks
  * it polls, unless another thread is the poller.  So under load the queue may never be empty; then this thread goes on,
  * and no other thread needs the lock.  While a caller polls the primary loop, the threads of secondary loops skip this
- * poll, too.  This does no harm, since they poll as soon as their queues are empty.  Returns true, perhaps with sources
+ * poll, too: the check does not ask which loop it is.  This does no harm, since they poll as soon as their queues are
+ * empty.  Returns true, perhaps with sources
  * left, as soon as `until` is set (NULL: never). */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {
   WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock) && (!until || thread_is_poller(l->group)));
@@ -187,11 +188,11 @@ static bool loop_dispatch_locked(loop *l, sync_event *until) {
   int64_t now = weft__clock_now_ns();
   for (source *s; (s = weft__ready_queue_pop(&l->ready, now, &events)); now = weft__clock_now_ns()) {
     s->on_ready(s, events);
-    if (until && weft__sync_event_watch(until, true)) return true;
+    if (until && weft__sync_event_is_set(until)) return true;
     if (l == primary_loop(l->group)) primary_tick_locked(l->group, now);
     if (!weft__ready_queue_has_ready(&l->ready)) continue;
     loop_yield(l);
-    if (until || !caller_polls(l->group)) /* until is not NULL on the poller only */
+    if (until || !caller_polls(l->group)) /* `until` is set: this thread is the poller */
       loop_forward_wakeup(l->group, loop_poll(l, 0));
   }
   return false;
@@ -463,13 +464,14 @@ bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, boo
   if (!atomic_compare_exchange_strong(&g->poller, &none, pthread_self())) return false;
   atomic_store(&g->caller_has_polled, true);
   primary_watch_inner(g, false);
-  while (!weft__sync_event_watch(until, true) && remaining_ns > 0) {
+  (void)weft__sync_event_watch(until);
+  while (!weft__sync_event_is_set(until) && remaining_ns > 0) {
     int64_t ms = (remaining_ns + NS_PER_MS - 1) / NS_PER_MS;
     int wait_ms = ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS;
     poll_result result = loop_poll_and_dispatch(primary_loop(g), wait_ms, until);
     remaining_ns = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();
   }
-  *is_set = weft__sync_event_watch(until, false);
+  *is_set = weft__sync_event_unwatch(until);
   WEFT_ASSERT(thread_is_poller(g));
   atomic_store(&g->poller, 0);
   primary_watch_inner(g, true);
@@ -482,7 +484,7 @@ void weft__loop_wake_poller(loop_group *g) {
 
 /* ---- tickers ---- */
 
-void weft__loop_tick_soon(loop_group *g) {
+void weft__loop_tick_often(loop_group *g) {
   uint64_t one = 1;
   if (!atomic_exchange(&g->tick_often, true)) (void)!write(g->tick_fd, &one, sizeof one);
 }

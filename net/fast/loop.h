@@ -76,7 +76,8 @@ void weft__loop_wake_poller(loop_group *g);
 enum { LOOP_TICK_MS = 50, LOOP_SLOW_TICK_MS = 1000 };
 
 /* tick is called in a callback of the primary loop: every LOOP_TICK_MS as long as a ticker returned true the last time,
- * else every LOOP_SLOW_TICK_MS.  It may take locks that no thread holds while it adds or removes a ticker. */
+ * else every LOOP_SLOW_TICK_MS.  A tick may take a lock only if no thread adds or
+ * removes a ticker while it holds that lock. */
 typedef struct ticker {
   bool (*tick)(struct ticker *t, int64_t now_ns);
   struct ticker *next, *prev;
@@ -85,6 +86,6 @@ void weft__loop_add_ticker(loop_group *g, ticker *t);
 /* Removes a ticker, and waits if its tick is running.  After it returns, the tick never runs again.  The caller holds
  * no lock that the tick takes.  Not in a tick.  It does nothing for a ticker that was never added. */
 void weft__loop_remove_ticker(loop_group *g, ticker *t);
-void weft__loop_tick_soon(loop_group *g); /* ticks every LOOP_TICK_MS from now on, until all tickers return false */
+void weft__loop_tick_often(loop_group *g); /* ticks every LOOP_TICK_MS from now on, until all tickers return false */
 
 #endif

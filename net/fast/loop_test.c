@@ -212,7 +212,7 @@ TEST_WITHIN(60, ticks_come_often_while_they_are_wanted_and_seldom_else) {
     atomic_store(&left, 5);
     int before = atomic_load(&ticks);
     int64_t began = weft__clock_now_ns();
-    weft__loop_tick_soon(loops);
+    weft__loop_tick_often(loops);
     while (atomic_load(&left) > 0 && weft__clock_now_ns() - began < INT64_C(1000000000) * FOREVER_S) usleep(1000);
     EXPECT(atomic_load(&ticks) >= before + 5);
     int after = atomic_load(&ticks);
@@ -256,7 +256,7 @@ TEST_WITHIN(90, ticks_come_while_sources_are_always_ready) {
   waiter g = {0};
   retain_loops();
   weft__loop_add_ticker(loops, &t);
-  weft__loop_tick_soon(loops);
+  weft__loop_tick_often(loops);
   for (int i = 0; i < 3; i++) {
     b[i].source = (source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .on_ready = press_again};
     EXPECT_OK(weft__loop_add(loops, &b[i].source));

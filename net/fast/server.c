@@ -259,7 +259,7 @@ static void listener_add_conn(fast_listener *l, int fd) {
   RING_ADD(l->conns, c);
   pthread_mutex_unlock(&l->lock);
   listener_log_evictions(evictions);
-  weft__loop_tick_soon(l->loops);
+  weft__loop_tick_often(l->loops);
   if (weft__conn_start(&c->conn, l->loops) != WEFT_OK) weft__conn_release(&c->conn);
 }
 
@@ -273,7 +273,7 @@ static void listen_socket_on_ready(source *s, uint32_t events) {
     return;
   }
   ((listen_socket *)s)->retry_accept = true;
-  weft__loop_tick_soon(((listen_socket *)s)->listener->loops);
+  weft__loop_tick_often(((listen_socket *)s)->listener->loops);
 }
 
 static void listen_socket_retry(listen_socket *s) {

@@ -22,13 +22,13 @@ typedef struct candidate {
 typedef struct suppression {
   int64_t n;                              /* number of boxes */
   const float *boxes, *overlaps, *scores; /* boxes (n, 4) with row stride `stride`, or overlaps (n, n) */
-  int64_t stride;                         /* row stride of boxes and scores */
+  int64_t stride;                         /* row stride of boxes */
   int64_t score_stride;
-  float threshold, lowest, sigma;
-  int64_t most;    /* maximum number to select */
-  candidate *heap; /* (n) */
-  int64_t waiting; /* candidates in the heap */
-  int32_t *chosen; /* (most or n) */
+  float threshold, lowest, sigma; /* of the overlap, of the score; of the soft decrease of scores */
+  int64_t most;                   /* maximum number to select */
+  candidate *heap;                /* (n) */
+  int64_t waiting;                /* candidates in the heap */
+  int32_t *chosen;                /* room for the smaller of most and n */
   float *chosen_score;
   int64_t n_chosen;
 } suppression;
@@ -260,8 +260,8 @@ typedef struct detection {
 } detection;
 
 typedef struct combined {
-  int64_t batch, boxes, shared, classes; /* shared: number of box sets: 1, or one for each class */
-  int64_t per_class, total, length;      /* length: size of the outputs */
+  int64_t batch, boxes, box_sets, classes; /* box_sets: 1, or one for each class */
+  int64_t per_class, total, length;        /* length: size of the outputs */
   float threshold, lowest;
   bool clip;
 } combined;
@@ -280,7 +280,7 @@ static weft_err combined_read(const kernel *k, combined *c) {
                              "boxes must be (batch, boxes, 1 or classes, 4) and scores (batch, boxes, classes), not %s "
                              "and %s",
                              weft__shape_text(b), weft__shape_text(s));
-  *c = (combined){.batch = b->dim[0], .boxes = b->dim[1], .shared = b->dim[2], .classes = s->dim[2]};
+  *c = (combined){.batch = b->dim[0], .boxes = b->dim[1], .box_sets = b->dim[2], .classes = s->dim[2]};
   double lowest;
   WEFT_TRY(count_at(k, 2, "max_size_per_class", &c->per_class));
   WEFT_TRY(count_at(k, 3, "max_total_size", &c->total));
@@ -300,8 +300,8 @@ static weft_err combined_read(const kernel *k, combined *c) {
 /* Adds the selected boxes of one class of one image to the list. */
 static weft_err combined_class(const kernel *k, const combined *c, int64_t n, int64_t class, detection *found,
                                int64_t *count) {
-  suppression s = {.n = c->boxes, .stride = c->shared * 4, .score_stride = c->classes, .most = c->per_class};
-  s.boxes = TENSOR_DATA(k->in[0], float) + (n * c->boxes * c->shared + (c->shared > 1 ? class : 0)) * 4;
+  suppression s = {.n = c->boxes, .stride = c->box_sets * 4, .score_stride = c->classes, .most = c->per_class};
+  s.boxes = TENSOR_DATA(k->in[0], float) + (n * c->boxes * c->box_sets + (c->box_sets > 1 ? class : 0)) * 4;
   s.scores = TENSOR_DATA(k->in[1], float) + n * c->boxes * c->classes + class;
   s.threshold = c->threshold, s.lowest = c->lowest;
   const weft_err err = nms_suppress(&s);

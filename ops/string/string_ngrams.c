@@ -8,10 +8,9 @@
 /* ---- StringNGrams: for each row, the words of every window of a width, with padding around the row ---- */
 
 typedef struct ngrams {
-  kernel *k;
   const attr *widths;
   attr_str separator, left, right;
-  int64_t pad; /* < 0: the width - 1 */
+  int64_t pad; /* negative: the width of the window less one */
   bool keep_short;
 } ngrams;
 
@@ -22,6 +21,7 @@ static int64_t string_ngrams_windows(const ngrams *g, int64_t words, int64_t wid
   return n > 0 ? n : 0;
 }
 
+/* With keep_short, a row that is shorter than every window is one window. */
 static int64_t row_windows(const ngrams *g, int64_t words) {
   int64_t n = 0;
   for (int i = 0; g->widths && i < g->widths->n; i++) n += string_ngrams_windows(g, words, g->widths->is[i]);
@@ -58,7 +58,7 @@ static weft_err put_row(const ngrams *g, const str *row, int64_t words, str *to)
 }
 
 static weft_err read_ngrams(kernel *k, ngrams *g) {
-  *g = (ngrams){.k = k, .widths = weft__node_attr(k->node, "ngram_widths")};
+  *g = (ngrams){.widths = weft__node_attr(k->node, "ngram_widths")};
   g->separator = weft__node_str(k->node, "separator");
   g->left = weft__node_str(k->node, "left_pad");
   g->right = weft__node_str(k->node, "right_pad");

@@ -1,8 +1,8 @@
 /* monitor.c - monitored sessions, and hooks written in Python.
  *
- * A hook of the program is an adapter object (python/weft/train/hooks.py) whose methods are called with plain values:
- * begin(), created(session, coordinator), before(session) -> (outputs, feeds, trace, graphs, stop), after(session,
- * values, metadata) -> stop, end(session). */
+ * A hook of the program is an adapter object (python/weft/_core/train/hooks.py) whose methods are called with plain
+ * values: begin(), created(session, coordinator), before(session) -> (outputs, feeds, trace, graphs, stop),
+ * after(session, values, metadata) -> stop, end(session). */
 #include "ext.h"
 #include <string.h>
 

@@ -13,7 +13,7 @@ static float run_scalar(weft_graph *g, weft_out init, weft_out x) {
   return v;
 }
 
-TEST_WITHIN(30, variables_are_shared_by_scope_and_initialised) {
+TEST_WITHIN(30, variables_are_shared_by_scope_and_initialized) {
   weft_graph *g;
   EXPECT_OK(weft_graph_create(&g));
   const weft_initial three = {.kind = WEFT_INIT_CONSTANT, .a = 3};

@@ -71,7 +71,7 @@ const cli_command cli_trace = {
     .name = "trace",
     .arguments = "FILE [--nodes N] [--chrome OUT] [--tensorboard DIR] [--json]",
     .summary = "Print where a step's time went.",
-    .about = "A step's RunMetadata, as Weft or TensorFlow serialised it, by op and by node: how often, how long,\n"
+    .about = "A step's RunMetadata, as Weft or TensorFlow serialized it, by op and by node: how often, how long,\n"
              "and how many bytes it allocated.",
     .flags = flags,
     .run = trace_run,

@@ -15,7 +15,7 @@ set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-set(WEFT_OPTIMIZE -O3 CACHE STRING "The optimisation of a Release build")
+set(WEFT_OPTIMIZE -O3 CACHE STRING "The optimization of a Release build")
 set(CMAKE_C_FLAGS_RELEASE "${WEFT_OPTIMIZE} -g1 -DNDEBUG")
 
 # NaN, infinities and signed zeros keep their meaning; only errno and floating-point traps, which

@@ -183,7 +183,7 @@ static const char gif[] = "GIF89a\x02\0\x02\0\xf1\0\0\0\0\0\xff\0\0\0\xff\0\x09\
 static const char bmp[] = "BM\x3e\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x01\0\0\0\x01\0\x18\0\0\0\0\0\x08\0\0\0"
                           "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x02\x03\x04\x05\x06\0";
 
-TEST(a_gif_gives_its_colours) {
+TEST(a_gif_gives_its_colors) {
   static const uint8_t want[] = {0, 0, 0, 255, 0, 0, 0, 255, 0, 9, 8, 7};
   decoded_image p;
   EXPECT_OK(weft__gif_decode(&p, gif, sizeof gif - 1, false));

@@ -186,7 +186,7 @@ static void report(int64_t step, float loss, double seconds) {
   fflush(stdout);
 }
 
-static weft_err summarise(const model *m, weft_session *sess, weft_event_writer *events, int64_t step) {
+static weft_err summarize(const model *m, weft_session *sess, weft_event_writer *events, int64_t step) {
   weft_tensor *summary;
   const char *bytes;
   size_t size;
@@ -212,7 +212,7 @@ static weft_err loop(const model *m, weft_session *sess, weft_coordinator *threa
     if (err) break;
     if (step != 0 && step % 10 == 0) {
       report(step, *(float *)weft_tensor_data(loss), seconds_now() - start);
-      err = summarise(m, sess, events, step);
+      err = summarize(m, sess, events, step);
     }
     weft_tensor_destroy(loss);
     weft_save_opts now = {.step = &step};

@@ -68,7 +68,7 @@ launch 0 --ps 2 --workers 30 --log-dir "$folder/of/many/logs"
 [ "$(head -1 "$folder/out" | grep -o 'localhost:[0-9]*' | sort -u | wc -l)" = 32 ] || fail "two tasks have one port"
 [ "$(find "$folder/of/many/logs" -name '*.out' -size +0 | wc -l)" = 32 ] || fail "32 tasks left other than 32 logs"
 
-# On a terminal: coloured prefixes, and at the bottom a line for each worker that is drawn again.
+# On a terminal: colored prefixes, and at the bottom a line for each worker that is drawn again.
 program 'case "$*" in *=worker*) for i in 10 20; do echo "step $i loss 0.5"; sleep 0.4; done
   echo "After 9 training steps (30 global steps), loss on training batch is 0.25.  (0.005 sec/batch)"; sleep 0.4 ;; esac'
 python3 - "$weft" "$folder/program" <<'P' >"$folder/tty" || fail "a terminal"
@@ -77,7 +77,7 @@ def read(fd):
     return os.read(fd, 65536)
 sys.exit(os.waitstatus_to_exitcode(pty.spawn([sys.argv[1], "launch", "--steps", "40", "--workers", "2", "--", sys.argv[2]], read)))
 P
-grep -qP '\x1b\[3[0-9]mworker1 +\|\x1b\[0m step 20 loss 0.5' "$folder/tty" || fail "no coloured prefix: $(cat -v "$folder/tty")"
+grep -qP '\x1b\[3[0-9]mworker1 +\|\x1b\[0m step 20 loss 0.5' "$folder/tty" || fail "no colored prefix: $(cat -v "$folder/tty")"
 grep -qP 'worker0 +\[##\.+\] +25 % +step 10, [0-9.]+ steps/s, loss 0\.5' "$folder/tty" || fail "no live line: $(cat -v "$folder/tty")"
 grep -qP 'worker1 +\[#+\.+\] +75 % +step 30, .*loss 0\.25' "$folder/tty" || fail "no live line of a sentence: $(cat -v "$folder/tty")"
 grep -q 'weft launch: all 3 tasks have ended, after [0-9.]* s' "$folder/tty" || fail "no word at the end: $(cat -v "$folder/tty")"

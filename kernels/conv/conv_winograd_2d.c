@@ -33,7 +33,7 @@ static void patch_axis(patch *p, int axis, int64_t first, int64_t n, int size) {
   p->end[axis] = weft__int_sat(conv_max(conv_min(n - first, size), p->begin[axis]));
 }
 
-static bool are_neighbours(const int64_t *offset, int64_t n) {
+static bool are_neighbors(const int64_t *offset, int64_t n) {
   for (int64_t i = 1; i < n; i++)
     if (offset[i] != offset[i - 1] + 1) return false;
   return true;
@@ -55,7 +55,7 @@ static const winograd_2d_transforms *sweep_transforms(const sweep *s) {
 bool weft__winograd_2d_fits(const sweep *s) {
   const winograd_2d_transforms *m = sweep_transforms(s);
   for (int i = 0; i < 2; i++)
-    if (!m || s->step[i] != 1 || !are_neighbours(s->offset[i], s->count[i])) return false;
+    if (!m || s->step[i] != 1 || !are_neighbors(s->offset[i], s->count[i])) return false;
   const int64_t in = s->image.channels, out = s->channels, lanes = s->set->lanes;
   const int64_t panel = points_of(m) * in * width_of(s) * (int64_t)sizeof(float);
   return in >= FEW_CHANNELS && in % lanes == 0 && out % lanes == 0 && panel <= FILTER_BYTES &&

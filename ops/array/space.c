@@ -27,7 +27,7 @@ static weft_err depth_infer(infer *s, bool to_depth) {
   image a = image_axes(s->node);
   int64_t b = weft__node_int(s->node, "block_size", 2);
   if (weft__node_str_is(s->node, "data_format", "NCHW_VECT_C"))
-    return weft__infer_fail(s, "data_format NCHW_VECT_C is only for quantised images on a GPU");
+    return weft__infer_fail(s, "data_format NCHW_VECT_C is only for quantized images on a GPU");
   if (b > INT32_MAX) return weft__infer_fail(s, "block_size %lld is too large", (long long)b);
   WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
   int64_t cut = to_depth ? b : b * b;

@@ -549,7 +549,7 @@ OPS(parse_example) = {
      "sparse_shapes:Nsparse*int64, dense_values:@Tdense) | Nsparse:int>=0 Ndense:int>=0 "
      "sparse_types:list(type){float,int64,string}>=0 Tdense:list(type){float,int64,string}>=0 "
      "dense_shapes:list(shape)>=0",
-     "Features of a batch of serialised Examples.", .infer = parse_example_infer, .cpu = parse_example_cpu,
+     "Features of a batch of serialized Examples.", .infer = parse_example_infer, .cpu = parse_example_cpu,
      .cases = example_cases},
     {"ParseExampleV2(serialized:string, names:string, sparse_keys:string, dense_keys:string, ragged_keys:string, "
      "dense_defaults:@Tdense) -> (sparse_indices:num_sparse*int64, sparse_values:@sparse_types, "
@@ -557,13 +557,13 @@ OPS(parse_example) = {
      "ragged_row_splits:@ragged_split_types) | Tdense:list(type){float,int64,string}>=0 num_sparse:int>=0 "
      "sparse_types:list(type){float,int64,string}>=0 ragged_value_types:list(type){float,int64,string}>=0 "
      "ragged_split_types:list(type){int32,int64}>=0 dense_shapes:list(shape)>=0",
-     "Features of one serialised Example or a batch of them.", .infer = parse_example_v2_infer,
+     "Features of one serialized Example or a batch of them.", .infer = parse_example_v2_infer,
      .cpu = parse_example_v2_cpu, .cases = example_v2_cases},
     {"ParseSingleExample(serialized:string, dense_defaults:@Tdense) -> (sparse_indices:num_sparse*int64, "
      "sparse_values:@sparse_types, sparse_shapes:num_sparse*int64, dense_values:@Tdense) | num_sparse:int>=0 "
      "sparse_keys:list(string)>=0 dense_keys:list(string)>=0 sparse_types:list(type){float,int64,string}>=0 "
      "Tdense:list(type){float,int64,string}>=0 dense_shapes:list(shape)>=0",
-     "Features of one serialised Example.", .infer = parse_single_infer, .cpu = parse_single_cpu,
+     "Features of one serialized Example.", .infer = parse_single_infer, .cpu = parse_single_cpu,
      .cases = single_cases},
     {0},
 };

@@ -65,9 +65,9 @@ static const op_case parse_cases[] = {
 };
 
 OPS(serialize_tensor) = {
-    {"SerializeTensor(tensor:T) -> (serialized:string) | T:type", "A tensor as a serialised TensorProto.",
+    {"SerializeTensor(tensor:T) -> (serialized:string) | T:type", "A tensor as a serialized TensorProto.",
      .infer = weft__infer_scalar, .cpu = serialize_cpu, .no_grad = true, .cases = serialize_cases},
-    {"ParseTensor(serialized:string) -> (output:out_type) | out_type:type", "The tensor in a serialised TensorProto.",
+    {"ParseTensor(serialized:string) -> (output:out_type) | out_type:type", "The tensor in a serialized TensorProto.",
      .infer = weft__infer_none, .cpu = parse_cpu, .no_grad = true, .cases = parse_cases, .narrow = NARROW_ALL},
     {0},
 };

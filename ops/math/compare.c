@@ -21,10 +21,10 @@ BINARY_TEST(logical_and, b, bool, bool, x &y)
 BINARY_TEST(logical_or, b, bool, bool, x | y)
 UNARY_TEST(logical_not, b, bool, bool, !x)
 
-#define ROWS_QUANTISED(name)                                                                                           \
+#define ROWS_QUANTIZED(name)                                                                                           \
   [WEFT_QINT8] = name##_i8, [WEFT_QUINT8] = name##_u8, [WEFT_QINT16] = name##_i16, [WEFT_QUINT16] = name##_u16,        \
   [WEFT_QINT32] = name##_i32
-#define ROWS_ALL(name) ROWS_REAL(name), ROWS_COMPLEX(name), ROWS_QUANTISED(name), [WEFT_BOOL] = name##_b
+#define ROWS_ALL(name) ROWS_REAL(name), ROWS_COMPLEX(name), ROWS_QUANTIZED(name), [WEFT_BOOL] = name##_b
 
 static const elem_op equal_op = {COST_CHEAP, {ROWS_ALL(equal)}};
 static const elem_op not_equal_op = {COST_CHEAP, {ROWS_ALL(not_equal)}};

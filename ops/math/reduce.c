@@ -356,7 +356,7 @@ static const op_case logic_cases[] = {
     name_ "(input:bool, reduction_indices:Tidx) -> (output:bool) | keep_dims:bool=false Tidx:type{int32,int64}=int32", \
         doc_, .infer = reduce_infer, .cpu = cpu_, .cases = logic_cases                                                 \
   }
-#define REAL_QUANTISED                                                                                                 \
+#define REAL_QUANTIZED                                                                                                 \
   "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64,qint8,quint8,qint32,qint16,quint16"
 
 /* A sum over no axes, as the gradient of an addition without broadcasting has it. */
@@ -373,9 +373,9 @@ OPS(reduce) = {
     ROW("Mean", "number", "The mean along axes.", mean_cpu, weft__mean_grad, number_cases, .fusion = &means,
         .amp = AMP_DENY),
     ROW("Prod", "number", "The product along axes.", prod_cpu, weft__prod_grad, prod_cases, .amp = AMP_INFER),
-    ROW("Max", REAL_QUANTISED, "The greatest along axes.", max_cpu, weft__extreme_grad, extreme_cases,
+    ROW("Max", REAL_QUANTIZED, "The greatest along axes.", max_cpu, weft__extreme_grad, extreme_cases,
         .amp = AMP_CLEAR),
-    ROW("Min", REAL_QUANTISED, "The least along axes.", min_cpu, weft__extreme_grad, extreme_cases, .amp = AMP_CLEAR),
+    ROW("Min", REAL_QUANTIZED, "The least along axes.", min_cpu, weft__extreme_grad, extreme_cases, .amp = AMP_CLEAR),
     ROW("EuclideanNorm", "number", "The square root of the sum of squares along axes.", norm_cpu, weft__norm_grad,
         number_cases),
     BOOL_ROW("All", "Are all true along axes?", all_cpu),

@@ -220,7 +220,7 @@ OPS(activation) = {
              function_cases, .amp = AMP_INFER),
     GRADIENT("EluGrad(gradients:T, outputs:T) -> (backprops:T) | " FLOATS, "The gradient of Elu from its result.",
              elu_grad_cpu, elu_grad_back, .amp = AMP_INFER),
-    FUNCTION("Selu(features:T) -> (activations:T) | " FLOATS, "Elu, scaled so that networks normalise themselves.",
+    FUNCTION("Selu(features:T) -> (activations:T) | " FLOATS, "Elu, scaled so that networks normalize themselves.",
              ELEM(selu_op), selu_back, function_cases, .amp = AMP_INFER),
     GRADIENT("SeluGrad(gradients:T, outputs:T) -> (backprops:T) | " FLOATS, "The gradient of Selu from its result.",
              selu_grad_cpu, selu_grad_back, .amp = AMP_INFER),

@@ -594,15 +594,15 @@ static const op_case norm_grad_v3_cases[] = {
 OPS(batchnorm) = {
     {"FusedBatchNorm(x:T, scale:T, offset:T, mean:T, variance:T) -> (y:T, batch_mean:T, batch_variance:T, "
      "reserve_space_1:T, reserve_space_2:T) | T:type{float}" FORWARD_ATTRS(IMAGES),
-     "Batch normalisation.", .infer = norm_infer, .cpu = norm_cpu, .grad = norm_grad_v1, .cases = norm_cases},
+     "Batch normalization.", .infer = norm_infer, .cpu = norm_cpu, .grad = norm_grad_v1, .cases = norm_cases},
     {"FusedBatchNormV2(x:T, scale:U, offset:U, mean:U, variance:U) -> (y:T, batch_mean:U, batch_variance:U, "
      "reserve_space_1:U, reserve_space_2:U) | T:type{half,bfloat16,float} U:type{float}" FORWARD_ATTRS(IMAGES),
-     "Batch normalisation, the image of a type of its own.", .infer = norm_infer, .cpu = norm_cpu, .grad = norm_grad_v2,
+     "Batch normalization, the image of a type of its own.", .infer = norm_infer, .cpu = norm_cpu, .grad = norm_grad_v2,
      .cases = norm_cases, .amp = AMP_INFER},
     {"FusedBatchNormV3(x:T, scale:U, offset:U, mean:U, variance:U) -> (y:T, batch_mean:U, batch_variance:U, "
      "reserve_space_1:U, reserve_space_2:U, reserve_space_3:U) | T:type{half,bfloat16,float} "
      "U:type{bfloat16,float}" FORWARD_ATTRS(VOLUMES),
-     "Batch normalisation, with room for what other devices keep.", .infer = norm_infer, .cpu = norm_cpu,
+     "Batch normalization, with room for what other devices keep.", .infer = norm_infer, .cpu = norm_cpu,
      .grad = norm_grad_v3, .cases = norm_v3_cases, .amp = AMP_INFER},
     {"FusedBatchNormGrad(y_backprop:T, x:T, scale:T, reserve_space_1:T, reserve_space_2:T) -> (x_backprop:T, "
      "scale_backprop:T, offset_backprop:T, reserve_space_3:T, reserve_space_4:T) | T:type{float}" GRAD_ATTRS(IMAGES),

@@ -127,10 +127,10 @@ static const fusion softmaxes = {.rows = ROWS_SOFTMAX};
 
 OPS(softmax) = {
     {"Softmax(logits:T) -> (softmax:T) | T:type{half,bfloat16,float,double}",
-     "Normalised exponentials along the last axis.", .flags = OP_INPLACE, .infer = softmax_infer, .cpu = softmax_cpu,
+     "Normalized exponentials along the last axis.", .flags = OP_INPLACE, .infer = softmax_infer, .cpu = softmax_cpu,
      .grad = softmax_grad, .cases = softmax_cases, .fusion = &softmaxes, .amp = AMP_INFER},
     {"LogSoftmax(logits:T) -> (logsoftmax:T) | T:type{half,bfloat16,float,double}",
-     "The logarithm of the normalised exponentials along the last axis.", .flags = OP_INPLACE, .infer = softmax_infer,
+     "The logarithm of the normalized exponentials along the last axis.", .flags = OP_INPLACE, .infer = softmax_infer,
      .cpu = log_softmax_cpu, .grad = log_softmax_grad, .cases = log_softmax_cases, .amp = AMP_INFER},
     {0},
 };

@@ -135,7 +135,7 @@ static const op_case stateless_cases[] = {
 OPS(multinomial) = {
     {"Multinomial(logits:T, num_samples:int32) -> (output:output_dtype) | seed:int=0 seed2:int=0 T:type{real} "
      "output_dtype:type{int32,int64}=int64 ; stateful",
-     "Classes drawn from unnormalised log-probabilities, a row each.", OP_SEED, .infer = multinomial_infer,
+     "Classes drawn from unnormalized log-probabilities, a row each.", OP_SEED, .infer = multinomial_infer,
      .cpu = multinomial_cpu, .prepare = weft__random_prepare, .unprepare = weft__random_unprepare, .no_grad = true,
      .cases = multinomial_cases},
     {"StatelessMultinomial(logits:T, num_samples:int32, seed:Tseed) -> (output:output_dtype) | T:type{real} "

@@ -303,7 +303,7 @@ OPS(sparse_reduce) = {
     {"SparseReduceMaxSparse" REDUCE SPARSE "{real}", "Maxima of a sparse tensor, sparse themselves.",
      .infer = weft__infer_none, .cpu = max_sparse_cpu, .cases = sparse_cases},
     {"SparseSoftmax(sp_indices:int64, sp_values:T, sp_shape:int64) -> (output:T) | T:type{half,float,double}",
-     "Normalised exponentials of each row of a sparse tensor.", .infer = softmax_infer, .cpu = softmax_cpu,
+     "Normalized exponentials of each row of a sparse tensor.", .infer = softmax_infer, .cpu = softmax_cpu,
      .grad = softmax_grad, .cases = softmax_cases},
     {0},
 };

@@ -81,7 +81,7 @@ def test_two_workers_learn_digits_with_adam(in_step, tmp_path):
 
 
 @pytest.mark.skipif(DATA is None, reason="neither MNIST nor Fashion-MNIST is here")
-def test_parameters_on_two_ps_are_saved_and_summarised(tmp_path):
+def test_parameters_on_two_ps_are_saved_and_summarized(tmp_path):
     run = subprocess.run([tasks.WEFT, "launch", "--ps", "2", "--workers", "2", "--",
                           tasks.BUILD / "examples" / "mnist_dist", f"--data_dir={DATA}", f"--log_dir={tmp_path}/log",
                           "--train_steps=500", "--learning_rate=0.1"], capture_output=True, text=True, timeout=100)

@@ -57,7 +57,7 @@ def test_a_tag_must_not_come_twice():
 
 
 @pytest.mark.parametrize("bad", [[255, 0, 0, 255], [1, 2, 3], [9]])
-def test_pixels_that_are_no_numbers_take_the_bad_colour(bad):
+def test_pixels_that_are_no_numbers_take_the_bad_color(bad):
     image = np.random.RandomState(1).uniform(-1, 2, (1, 4, 4, len(bad) if len(bad) > 1 else 1)).astype(np.float32)
     image[0, 1, 2, 0], image[0, 3, 3, -1], image[0, 0, 0, 0] = np.nan, np.inf, -np.inf
     want, got = run_both(lambda: gen_logging_ops.image_summary(

@@ -238,7 +238,7 @@ def test_same_elements_in_one_shot(name, files):
     compare(got[0], want[0])
 
 
-def reinitialised(tf):
+def reinitialized(tf):
     with tf.Graph().as_default(), tf.Session() as sess:
         a = tf.data.Dataset.range(3).map(lambda x: x * 2)
         b = tf.data.Dataset.range(5, 7)
@@ -259,7 +259,7 @@ def reinitialised(tf):
 
 
 def test_iterators_set_again_and_fed():
-    assert reinitialised(ours) == reinitialised(oracle)
+    assert reinitialized(ours) == reinitialized(oracle)
 
 
 def placeholders(tf):

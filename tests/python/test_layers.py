@@ -117,7 +117,7 @@ def test_images():
     both(program, {"x": X * 10 + 30}, same_nodes=False, tolerance=1e-4)
 
 
-def test_images_are_cut_padded_and_coloured():
+def test_images_are_cut_padded_and_colored():
     def program(tf):
         x = tf.placeholder(tf.float32, [7, 5, 3], name="x")
         whole = tf.cast(x * 255, tf.uint8)

@@ -98,7 +98,7 @@ def a_fetch_of_what_cannot_be_fetched(tf, sess):
 
 
 @wrong("uninitialized value v", at=True)
-def an_uninitialised_variable(tf, sess):
+def an_uninitialized_variable(tf, sess):
     v = tf.Variable(1.0, name="v")
     sess.run(v + 1)
 

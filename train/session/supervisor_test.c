@@ -21,7 +21,7 @@ static weft_session *prepare(weft_supervisor *sv) {
   return sess;
 }
 
-TEST_WITHIN(90, a_chief_initialises_saves_counts_and_leaves_its_files) {
+TEST_WITHIN(90, a_chief_initializes_saves_counts_and_leaves_its_files) {
   bench b = bench_begin();
   weft_supervisor *sv =
       supervise(&b, &(weft_supervisor_opts){.logdir = "log", .save_model_secs = .3, .save_summaries_secs = .2});

@@ -5,11 +5,11 @@
  * as shapes and axes.  Most of them follow from the shapes of the feeds, and each frame is made for one set of feed
  * shapes.  The others, such as the number of elements that tf.where found, are compared with those of the capture.
  *
- The runs of a plan with given feed shapes, when no two overlap:
+ * The runs of a plan with given feed shapes, when no two overlap:
  * - Run 1 of the plan measures.  Its frame has no layout: the values have no fixed places in the arena (frame.h).  All
  *   later runs use a second frame, which has one.
  * - Run 2 is the first of that frame.  It also runs the OP_ONCE items, and does not call weft__cuda_graph_run.
- * - Run 3 calls weft__cuda_graph_run for the first time, which only says that the items must be enqueued one by one.
+ * - Run 3 calls weft__cuda_graph_run for the first time.  It captures nothing, and the items are enqueued one by one.
  * - Run 4 captures the segments and launches them.
  * - A later run launches a graph if it still fits: inputs from outside the segment are at the same addresses, variables
  *   are in the same buffers, and nothing else shares the buffer of a variable that the segment writes.  If it does not

@@ -187,8 +187,8 @@ static const shape *fuse_shape_of(const plan *p, int slot) {
   return i < 0 ? NULL : &p->item[i].node->out_shape[slot - p->item[i].first_out];
 }
 
-/* Returns the item that makes what `in` reads, if nothing else reads it, it runs on the host, and its op may be fused
- * with its reader; else -1. */
+/* Returns the item that makes what `in` reads, if nothing else reads it, it runs on the host, no pass has given it
+ * another op, and its op may be fused with its reader; else -1. */
 static int lone_maker(const finder *f, const plan_input *in) {
   const int j = f->p->slot_item[in->slot];
   if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return -1;

@@ -31,7 +31,8 @@ static spectrogram spectrogram_of(const weft_node *n, int64_t samples, int64_t c
   return s;
 }
 
-/* Computes one frame: a Hann window over the samples and its Fourier transform. work has `length` elements. */
+/* Computes one frame: a Hann window over the samples and its Fourier transform. work has `length`
+ * elements, and scratch what the transform asks for. */
 static void spectrogram_frame(const spectrogram *s, const fft *f, const float *x, fft_complex *work,
                               fft_complex *scratch, float *y) {
   memset(work, 0, (size_t)s->length * sizeof *work);
@@ -87,8 +88,8 @@ typedef struct mfcc {
   int64_t bins, filters, coefficients;
   double low, high;
   int64_t start, end; /* the first and last bin that is used */
-  int64_t *band;      /* per bin: the filter on whose falling side it is, or -1 before the first center */
-  double *weight;     /* per bin: its weight on that side */
+  int64_t *band;      /* per bin: the lower one of the two filters that overlap there, or -1 before the first center */
+  double *weight;     /* per bin: its weight in that filter; the other one gets the rest */
   double *energy;     /* [filters] */
 } mfcc;
 
@@ -116,27 +117,32 @@ static weft_err mfcc_read(const kernel *k, mfcc *m) {
   return WEFT_OK;
 }
 
-/* Computes where the bins are between the centers of the filters. */
-static void mfcc_place(mfcc *m, double rate) {
-  const double mel_low = hertz_to_mel(m->low), apart = (hertz_to_mel(m->high) - mel_low) / (double)(m->filters + 1);
+/* Weighs each bin by where it is between the centers of two filters. */
+static void mfcc_weigh_bins(mfcc *m, double rate) {
+  const double mel_low = hertz_to_mel(m->low), spacing = (hertz_to_mel(m->high) - mel_low) / (double)(m->filters + 1);
   const double per_bin = 0.5 * rate / (double)(m->bins - 1);
-  m->start = (int64_t)(1.5 + m->low / per_bin);
-  m->end = m->high / per_bin < (double)m->bins ? (int64_t)(m->high / per_bin) : m->bins - 1;
+  /* The limits may be any floats, so each is bounded before it becomes an integer.  1.5: TensorFlow rounds up by one.
+   */
+  m->start = (int64_t)fmin(1.5 + m->low / per_bin, (double)m->bins);
+  m->end = (int64_t)fmin(m->high / per_bin, (double)m->bins);
   int64_t filter = 0;
   for (int64_t i = m->start; i <= m->end && i < m->bins; i++) {
     const double at = hertz_to_mel((double)i * per_bin);
-    while (filter < m->filters && mel_low + apart * (double)(filter + 1) < at) filter++;
+    while (filter < m->filters && mel_low + spacing * (double)(filter + 1) < at) filter++;
     m->band[i] = filter - 1;
-    m->weight[i] = (mel_low + apart * (double)(filter + 1) - at) / apart;
+    m->weight[i] = (mel_low + spacing * (double)(filter + 1) - at) / spacing;
   }
 }
 
+/* Computes one row.  As in TensorFlow it is zero if the upper limit is above the highest bin. */
 static void mfcc_row(const mfcc *m, const float *x, float *y) {
+  memset(y, 0, (size_t)m->coefficients * sizeof *y);
+  if (m->end >= m->bins) return;
   for (int64_t f = 0; f < m->filters; f++) m->energy[f] = 0;
-  for (int64_t i = m->start; i <= m->end && i < m->bins; i++) {
-    const double root = sqrt((double)x[i]), part = root * m->weight[i];
+  for (int64_t i = m->start; i <= m->end; i++) {
+    const double magnitude = sqrt((double)x[i]), part = magnitude * m->weight[i];
     if (m->band[i] >= 0) m->energy[m->band[i]] += part;
-    if (m->band[i] + 1 < m->filters) m->energy[m->band[i] + 1] += root - part;
+    if (m->band[i] + 1 < m->filters) m->energy[m->band[i] + 1] += magnitude - part;
   }
   for (int64_t f = 0; f < m->filters; f++) m->energy[f] = log(m->energy[f] < 1e-12 ? 1e-12 : m->energy[f]);
   const double norm = sqrt(2 / (double)m->filters), angle = PI / (double)m->filters;
@@ -159,7 +165,7 @@ static weft_err mfcc_cpu(kernel *k) {
   m.energy = weft__alloc_zero((size_t)m.filters + 1, sizeof *m.energy);
   const weft_err err = m.band && m.weight && m.energy ? WEFT_OK : WEFT_OOM;
   if (!err) {
-    mfcc_place(&m, (double)weft__tensor_int(k->in[1], 0));
+    mfcc_weigh_bins(&m, (double)weft__tensor_int(k->in[1], 0));
     for (int64_t r = 0; r < x->dim[0] * x->dim[1]; r++)
       mfcc_row(&m, TENSOR_DATA(k->in[0], float) + r * m.bins, TENSOR_DATA(out, float) + r * m.coefficients);
   }
@@ -191,6 +197,9 @@ static const op_case mfcc_cases[] = {
      "upper_frequency_limit=3000.0 lower_frequency_limit=100.0 filterbank_channel_count=8 dct_coefficient_count=4",
      CASE_NO_GRAD},
     {"f32[1,2,33] pos; i32[] 8000", NULL, NULL, CASE_NO_GRAD},
+    {"f32[1,2,33] pos; i32[] 8000", NULL, "upper_frequency_limit=4125.0", CASE_NO_GRAD},
+    {"f32[1,2,33] pos; i32[] 8000", NULL, "upper_frequency_limit=4100.0", CASE_NO_GRAD},
+    {"f32[1,2,33] pos; i32[] 8000", NULL, "lower_frequency_limit=1e30 upper_frequency_limit=2e30", CASE_NO_GRAD},
     {"f32[1,2,33] pos; i32[] 8000", "error INVALID_ARGUMENT", "dct_coefficient_count=50", 0},
     {0},
 };

@@ -40,17 +40,25 @@ typedef struct corners {
   float down, across; /* weights of the bottom and of the right */
 } corners;
 
+/* Returns the index of a row or column.  As a float, the last one of more than 2^24 may be rounded up to `size`. */
+static int64_t crop_pixel_at(float at, int64_t size) { return (int64_t)at < size ? (int64_t)at : size - 1; }
+
 static bool crop_corners(const crop *c, int64_t b, int64_t row, int64_t column, corners *k) {
   const float *box = c->box + b * 4;
   float y, x;
   if (!crop_at(box[0], box[2], c->height, c->rows, row, &y)) return false;
   if (!crop_at(box[1], box[3], c->width, c->columns, column, &x)) return false;
   if (c->nearest) {
-    *k = (corners){.top = (int64_t)roundf(y), .left = (int64_t)roundf(x)};
+    *k = (corners){.top = crop_pixel_at(roundf(y), c->height), .left = crop_pixel_at(roundf(x), c->width)};
     k->bottom = k->top, k->right = k->left;
     return true;
   }
-  *k = (corners){(int64_t)floorf(y), (int64_t)ceilf(y), (int64_t)floorf(x), (int64_t)ceilf(x), 0, 0};
+  *k = (corners){crop_pixel_at(floorf(y), c->height),
+                 crop_pixel_at(ceilf(y), c->height),
+                 crop_pixel_at(floorf(x), c->width),
+                 crop_pixel_at(ceilf(x), c->width),
+                 0,
+                 0};
   k->down = y - (float)k->top, k->across = x - (float)k->left;
   return true;
 }

@@ -5,15 +5,19 @@
  * vector of one element, and itself with one more axis; the last round makes all inputs empty.  An op without cases
  * gets ones of the types that it accepts first, if its arguments are plain.
  *
+ * Floating-point inputs and attributes are scaled, too, all of a case by one factor: they keep their order and signs,
+ * so that they pass checks such as low < high, but the integers that a kernel makes of them do not fit.
+ *
  * The values are fed first, so that the shape rule knows nothing and the kernel sees them.  Then they are constants,
  * so that the shape rule and constant folding see them. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/confine.h"
 #include "tests/battery/battery.h"
+#include <math.h>
 #include <string.h>
 
-enum odd_shape { ODD_EMPTY, ODD_SCALAR, ODD_ONE, ODD_DEEPER, ODD_NEGATIVE, ODD_LAST };
+enum odd_shape { ODD_EMPTY, ODD_SCALAR, ODD_ONE, ODD_DEEPER, ODD_NEGATIVE, ODD_HUGE, ODD_LAST };
 
 static shape odd_shape_of(const weft_tensor *t, int which) {
   shape s = t->shape;
@@ -31,6 +35,15 @@ static shape odd_shape_of(const weft_tensor *t, int which) {
   }
 }
 
+static void odd_scale(weft_tensor *t, double by) {
+  for (int64_t i = 0, n = weft__tensor_count(t); i < n; i++) {
+    if (t->dtype == WEFT_FLOAT)
+      TENSOR_DATA(t, float)[i] = (float)((double)TENSOR_DATA(t, float)[i] * by);
+    else if (t->dtype == WEFT_DOUBLE)
+      TENSOR_DATA(t, double)[i] *= by;
+  }
+}
+
 /* t's elements, the last one repeated, under another shape; all bits set for ODD_NEGATIVE: -1, NaN, true. */
 static weft_err odd_value(weft_tensor **out, const weft_tensor *t, int which) {
   const shape s = odd_shape_of(t, which);
@@ -45,16 +58,33 @@ static weft_err odd_value(weft_tensor **out, const weft_tensor *t, int which) {
       WEFT_TRY(weft__elements_copy(t->dtype, (char *)(*out)->data + (size_t)i * size,
                                    (const char *)t->data + (size_t)from * size, 1));
   }
+  if (which == ODD_HUGE) odd_scale(*out, 1e30);
   return WEFT_OK;
 }
 
-/* Builds and runs the case as it is now; what comes of it does not matter, except that nothing breaks. */
-static void odd_run(const op_table *ops, const test_case *c, bool constant) {
+/* Scales the floating-point attributes of a node that was built; the factor itself stands for 0.  Returns true if there
+ * is one. */
+static bool odd_scale_attrs(weft_node *n, double by) {
+  bool any = false;
+  for (int i = 0; i < n->n_attr; i++) {
+    attr *a = &n->attr[i];
+    float *list = a->is_list ? (float *)(uintptr_t)a->fs : &a->f;
+    if (a->kind != ATTR_FLOAT) continue;
+    for (int j = 0; j < (a->is_list ? a->n : 1); j++, any = true)
+      list[j] = (float)((list[j] != 0 ? (double)list[j] : 1) * by);
+  }
+  return any;
+}
+
+/* Builds and runs the case as it is now; what comes of it does not matter, except that nothing breaks.  The attributes
+ * are scaled unless the factor is 1; returns true if there are any. */
+static bool odd_run(const op_table *ops, const test_case *c, bool constant, double attrs_by) {
   case_graph cg;
   weft_session *s = NULL;
   weft_out fetch[MAX_INPUTS];
   weft_tensor *got[MAX_INPUTS] = {NULL};
   weft_err err = case_build_as(&cg, ops, c, constant ? CASE_CONSTANTS : CASE_UNKNOWN);
+  const bool scaled = attrs_by != 1 && !err && odd_scale_attrs(cg.node, attrs_by);
   if (!err) s = battery_session(&cg, c, 1);
   if (s) err = battery_init(&cg, s, c);
   const int n = err || !s ? 0 : battery_outputs(&cg, fetch);
@@ -63,6 +93,7 @@ static void odd_run(const op_table *ops, const test_case *c, bool constant) {
   for (int i = 0; i < n; i++) weft_tensor_destroy(got[i]);
   weft__session_destroy(s);
   weft__graph_destroy(cg.g);
+  return scaled;
 }
 
 /* Replaces the inputs from `first` to before `last`. */
@@ -72,7 +103,7 @@ static void odd_ask(const op_table *ops, test_case *c, int first, int last, int 
     kept[i] = c->in[i].value;
     if (odd_value(&c->in[i].value, kept[i], which)) battery_fail(c, "input %d: %s", i, weft__error_message());
   }
-  for (int constant = 0; constant < 2; constant++) odd_run(ops, c, constant);
+  for (int constant = 0; constant < 2; constant++) odd_run(ops, c, constant, 1);
   for (int i = first; i < last; i++) {
     weft_tensor_destroy(c->in[i].value);
     c->in[i].value = kept[i];
@@ -80,7 +111,9 @@ static void odd_ask(const op_table *ops, test_case *c, int first, int last, int 
 }
 
 void ask_odd(test_case *c, const op_table *ops) {
-  odd_run(ops, c, true);
+  static const double factors[] = {1e30, 1e36, -1e30, 1e-30, INFINITY, NAN};
+  odd_run(ops, c, true, 1);
+  for (size_t i = 0; i < sizeof factors / sizeof *factors && odd_run(ops, c, false, factors[i]); i++) continue;
   for (int which = 0; which < ODD_LAST; which++) {
     for (int i = 0; i < c->n_in; i++) odd_ask(ops, c, i, i + 1, which);
     if (c->n_in > 1) odd_ask(ops, c, 0, c->n_in, which);

@@ -73,6 +73,7 @@ static double draw_few(source *s, double rate) {
 }
 
 static double draw_many(source *s, double rate, double highest) {
+  if (rate - 40 * sqrt(rate) > highest) return highest; /* 40 standard deviations: no trial would fit the type */
   const double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b, scale = 1.1239 + 1.1328 / (b - 3.4);
   for (int tries = 0; tries < MOST_TRIES; tries++) {
     const double u = rejection_uniform(s) - 0.5, v = rejection_uniform(s), us = 0.5 - fabs(u);

@@ -10,9 +10,9 @@
 #include "io/record.h"
 #include "proto/scan.h"
 #include "proto/text.h"
+#include "tensor/enum_name.h"
 #include "tensor/tensor_proto.h"
 #include "weft/train.h"
-#include <ctype.h>
 #include <string.h>
 
 /* ---- records ---- */
@@ -64,30 +64,13 @@ weft_err weft_record_frame_make(weft_record_frame *out, const void *record, size
 
 /* ---- graphs as text ---- */
 
-/* Converts an enum name of a GraphDef or SaverDef to its number: a type such as DT_FLOAT or DT_INT32_REF, or a
- * version of a SaverDef (LEGACY, V1, V2).  These are the only enums in such files. */
-static bool type_number(const char *name, int32_t *number) {
-  static const char *const versions[] = {"LEGACY", "V1", "V2"};
-  char spelt[32] = {0};
-  for (int32_t i = 0; i < 3; i++)
-    if (strcmp(name, versions[i]) == 0) return *number = i, true;
-  size_t n = strlen(name);
-  if (n >= sizeof spelt || strncmp(name, "DT_", 3) != 0) return false;
-  const bool is_ref = n > 7 && strcmp(name + n - 4, "_REF") == 0;
-  n -= is_ref ? 7 : 3;
-  for (size_t i = 0; i < n; i++) spelt[i] = (char)tolower((unsigned char)name[3 + i]);
-  const weft_dtype found = weft__dtype_parse(spelt, n);
-  *number = (int32_t)found + (is_ref ? WEFT_REF_BASE : 0);
-  return found != WEFT_INVALID || strcmp(name, "DT_INVALID") == 0;
-}
-
 weft_err weft_graph_def_parse(void **out, size_t *size, const char *source, size_t length) {
   API_NEED(out);
   API_NEED(size);
   API_NEED(source);
 
   text bytes = {0};
-  weft_err err = weft__proto_from_text(&bytes, &tensorflow__graph_def__descriptor, source, length, type_number);
+  weft_err err = weft__proto_from_text(&bytes, &tensorflow__graph_def__descriptor, source, length, weft__enum_number);
   *size = bytes.size;
   *out = err == WEFT_OK ? weft__text_take(&bytes) : NULL;
   weft__text_finish(&bytes);
@@ -120,7 +103,7 @@ static weft_err import_file(weft_graph *g, bool is_meta, const text *file, const
   text bytes = {0};
   weft_err err = weft__proto_from_text(
       &bytes, is_meta ? &tensorflow__meta_graph_def__descriptor : &tensorflow__graph_def__descriptor,
-      weft__text_get(file), file->size, type_number);
+      weft__text_get(file), file->size, weft__enum_number);
   if (err)
     err = weft__fail_in(err, "the text is not a %s", is_meta ? "MetaGraphDef" : "GraphDef");
   else

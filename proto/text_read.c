@@ -4,6 +4,7 @@
  * file.  A field that the descriptor has not is read over, as an unknown one is on the wire. */
 #include "base/alloc.h"
 #include "proto/text.h"
+#include "tf.pb-c.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -207,10 +208,32 @@ static weft_err put_value(reader *r, text *out, const ProtobufCFieldDescriptor *
                                                                                : put_whole(r, out, f, word);
 }
 
+/* The content of an Any as text writes it, "[type.googleapis.com/tensorflow.AssetFileDef] { ... }", becomes the two
+ * fields of an Any: the URL and the bytes of the message.  A message of another type is read over. */
+static weft_err text_read_any(reader *r, text *out, const ProtobufCMessageDescriptor *any) {
+  char url[NAME_MAX_SIZE];
+  size_t n = 0;
+  for (; r->at < r->end && *r->at && *r->at != ']' && n + 1 < sizeof url; r->at++) url[n++] = *r->at;
+  url[n] = 0;
+  if (!text_took(r, ']')) return text_refuse(r, "the type of an Any that does not end");
+  text_took(r, ':');
+  const char *type = strrchr(url, '/');
+  const bool known = strcmp(type ? type + 1 : url, "tensorflow.AssetFileDef") == 0;
+  const ProtobufCFieldDescriptor value = {
+      .name = "value", .id = 2, .type = PROTOBUF_C_TYPE_MESSAGE, .descriptor = &tensorflow__asset_file_def__descriptor};
+  text address = {0};
+  if (known) weft__text_puts(&address, url);
+  if (known) put_bytes(out, protobuf_c_message_descriptor_get_field_by_name(any, "type_url"), &address);
+  weft__text_finish(&address);
+  return put_message(r, out, known ? &value : NULL);
+}
+
 /* name: value, name { ... }, name: [value, ...] */
 static weft_err text_read_field(reader *r, text *out, const ProtobufCMessageDescriptor *d) {
   name field;
-  if (text_peek(r) == '[') return text_refuse(r, "an extension, which is not read");
+  if (text_took(r, '['))
+    return d == &tensorflow__any__descriptor ? text_read_any(r, out, d)
+                                             : text_refuse(r, "an extension, which is not read");
   WEFT_TRY(read_word(r, field));
   const ProtobufCFieldDescriptor *f = d ? protobuf_c_message_descriptor_get_field_by_name(d, field) : NULL;
   if (!text_took(r, ':') && text_peek(r) != '{' && text_peek(r) != '<') return text_refuse(r, "no ':' after a name");

@@ -97,3 +97,20 @@ TEST(a_nest_without_an_end_is_refused) {
   weft__text_finish(&deep);
   weft__text_finish(&bytes);
 }
+
+TEST(an_any_is_read_if_its_type_is_known) {
+  const char *source = "any_list {\n  value { [type.googleapis.com/tensorflow.AssetFileDef] { filename: \"f\" } }\n"
+                       "  value { [type.googleapis.com/x.Other] { a: 1 } }\n}";
+  text bytes = {0};
+  EXPECT_OK(weft__proto_from_text(&bytes, &tensorflow__collection_def__descriptor, source, strlen(source), known));
+  Tensorflow__CollectionDef *c =
+      tensorflow__collection_def__unpack(NULL, bytes.size, (const uint8_t *)weft__text_get(&bytes));
+  weft__text_finish(&bytes);
+  EXPECT(c && c->any_list && c->any_list->n_value == 2);
+  EXPECT_EQ_STR(c->any_list->value[0]->type_url, "type.googleapis.com/tensorflow.AssetFileDef");
+  const ProtobufCBinaryData *inside = &c->any_list->value[0]->value;
+  Tensorflow__AssetFileDef *a = tensorflow__asset_file_def__unpack(NULL, inside->len, inside->data);
+  EXPECT(a && strcmp(a->filename, "f") == 0);
+  tensorflow__asset_file_def__free_unpacked(a, NULL);
+  tensorflow__collection_def__free_unpacked(c, NULL);
+}

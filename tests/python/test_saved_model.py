@@ -85,3 +85,89 @@ def test_simple_save_is_read_and_trained_on(tmp_path):
         sess.run(train, {"x:0": X})
         assert sess.run(loss, {"x:0": X}) < before
     assert weft.saved_model.loader.maybe_saved_model_directory(str(tmp_path / "m"))
+
+
+# ---- text, tags, checks ----
+
+def saved(tf, folder, tags=("serve",), as_text=False, assets=None, signatures=None):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable(42.0, name="v")
+        text = tf.Variable("", name="text")
+        sess.run([v.initializer, text.initializer])
+        start = None
+        for path in assets or ():
+            path = tf.constant(path, name="asset")
+            tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, path)
+            start = tf.group(text.assign(tf.read_file(path)))
+        builder = tf.saved_model.Builder(str(folder))
+        builder.add_meta_graph_and_variables(sess, list(tags), signatures,
+                                             assets_collection=tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS), main_op=start)
+        return builder.save(as_text)
+
+
+def loaded(tf, folder, tags=("serve",)):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        meta = tf.saved_model.load(sess, list(tags), str(folder))
+        return float(sess.run("v:0")), sorted(meta.meta_info_def.tags), sess.run("text:0")
+
+
+@pytest.mark.parametrize("writer", [weft, oracle])
+@pytest.mark.parametrize("reader", [weft, oracle])
+def test_a_model_that_was_written_as_text_is_loaded(tmp_path, writer, reader):
+    (tmp_path / "words.txt").write_text("a b")
+    path = saved(writer, tmp_path / "m", as_text=True, assets=[str(tmp_path / "words.txt")])
+    assert path == str(tmp_path / "m" / "saved_model.pbtxt").encode()
+    assert reader.saved_model.contains_saved_model(str(tmp_path / "m"))
+    (tmp_path / "words.txt").unlink()
+    assert loaded(reader, tmp_path / "m") == (42.0, ["serve"], b"a b")
+
+
+@pytest.mark.parametrize("tf", [weft, oracle])
+@pytest.mark.parametrize("written, asked", [(["a", "b"], ["b", "a", "b"]), (["a", "b", "a"], ["a", "b"])])
+def test_tags_are_compared_as_sets(tmp_path, tf, written, asked):
+    saved(tf, tmp_path / "m", written)
+    assert loaded(tf, tmp_path / "m", asked)[0] == 42.0
+    with pytest.raises(RuntimeError, match="could not be found in SavedModel"):
+        loaded(tf, tmp_path / "m", ["a"])
+
+
+@pytest.mark.parametrize("tf", [weft, oracle])
+@pytest.mark.parametrize("given", [{"name": "x:0"}, {"dtype": 1}, {}])
+def test_an_input_of_a_signature_has_a_name_and_a_type(tmp_path, tf, given):
+    info = type(tf.saved_model.build_tensor_info(tf.constant(1)))(**given)
+    for ends in (({"i": info}, {}), ({}, {"o": info})):
+        with pytest.raises(AssertionError, match="Invalid `tensor_info`"):
+            saved(tf, tmp_path / str(bool(ends[0])), signatures={"s": tf.saved_model.build_signature_def(*ends, "m")})
+
+
+@pytest.mark.parametrize("tf", [weft, oracle])
+def test_a_variable_that_was_not_saved_is_not_found(tmp_path, tf):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        sess.run(tf.Variable(42.0, name="v").initializer)
+        builder = tf.saved_model.Builder(str(tmp_path / "m"))
+        builder.add_meta_graph_and_variables(sess, ["serve"])
+        tf.Variable(1.0, name="other")
+        builder.add_meta_graph(["more"])
+        builder.save()
+    with pytest.raises(tf.errors.NotFoundError, match="other"):
+        loaded(tf, tmp_path / "m", ["more"])
+    with pytest.raises(OSError, match="does not exist"):
+        loaded(tf, tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("tf", [weft, oracle])
+def test_a_model_without_variables_has_their_folder(tmp_path, tf):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.constant(1, name="k")
+        builder = tf.saved_model.Builder(str(tmp_path / "m"))
+        builder.add_meta_graph_and_variables(sess, ["serve"])
+        builder.save()
+    assert sorted(p.name for p in (tmp_path / "m").iterdir()) == ["saved_model.pb", "variables"]
+
+
+@pytest.mark.parametrize("tf", [weft, oracle])
+def test_a_path_may_be_bytes(tmp_path, tf):
+    path = str(tmp_path / "f.txt").encode()
+    with tf.gfile.GFile(path, "w") as f:
+        f.write("hello")
+    assert tf.gfile.Exists(path) and tf.gfile.GFile(path).read() == "hello" and (tmp_path / "f.txt").read_text() == "hello"

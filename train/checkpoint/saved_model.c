@@ -212,6 +212,14 @@ static weft_err save_variables(weft_saved_model *m, weft_saver *saver, weft_sess
   return err;
 }
 
+/* The folder is there even if the model has no variables. */
+static weft_err create_variables_folder(const weft_saved_model *m) {
+  char *path = weft__path_below(m->dir, "variables");
+  weft_err err = path ? weft__dir_create_all(path) : saved_model_oom();
+  weft__free(path);
+  return err;
+}
+
 weft_err weft__saved_model_add(weft_saved_model *m, weft_graph *g, weft_session *sess, const weft_saved_model_opts *o) {
   weft_saver *made = NULL, *saver = o->saver;
   const collection *variables = weft__collection_get(g, "variables");
@@ -228,6 +236,7 @@ weft_err weft__saved_model_add(weft_saved_model *m, weft_graph *g, weft_session 
     saver = made;
   }
   if (!err && o->init) err = weft__collection_add_name(g, "saved_model_main_op", g->node[o->init->node]->name);
+  if (!err && sess) err = create_variables_folder(m);
   if (!err && sess && saver) err = save_variables(m, saver, sess);
   if (!err) err = add_graph(m, g, saver, o);
   weft__saver_destroy(made);

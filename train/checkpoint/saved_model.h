@@ -24,7 +24,7 @@ weft_err weft__saved_model_write(weft_saved_model *m);
 weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag, const char *const *tags,
                                 const char *prefix, uint8_t **meta, size_t *size);
 
-/* Reads DIR/saved_model.pb.  NOT_FOUND if there is none. */
+/* Reads DIR/saved_model.pb, or the bytes that DIR/saved_model.pbtxt describes.  NOT_FOUND if there is neither. */
 weft_err weft__saved_model_read(const char *dir, text *file);
 /* Unpacks the next graph of the file into *meta, which the caller frees with protobuf-c; NULL if there are no more.
  * Advances *p. *bytes and *size are the serialized graph, which points into the file. */

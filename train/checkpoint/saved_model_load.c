@@ -5,6 +5,9 @@
 #include "graph/metagraph.h"
 #include "io/file.h"
 #include "proto/scan.h"
+#include "proto/text.h"
+#include "tensor/enum_name.h"
+#include "saved_model.pb-c.h"
 #include "tf.pb-c.h"
 #include "train/checkpoint/checkpoint_state.h"
 #include "train/checkpoint/path.h"
@@ -33,14 +36,19 @@ static bool next_field(const uint8_t **p, const uint8_t *end, uint64_t *number, 
   return true;
 }
 
+static bool has_tag(size_t n, const char *const *tags, const char *tag) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(tags[i], tag) == 0) return true;
+  return false;
+}
+
+/* Compares as sets: neither the order nor a tag that is named twice matters. */
 static bool same_tags(const Tensorflow__MetaGraphDef *m, int n, const char *const *tags) {
   size_t have = m->meta_info_def ? m->meta_info_def->n_tags : 0;
-  if (have != (size_t)n) return false;
-  for (size_t i = 0; i < have; i++) {
-    bool found = false;
-    for (int k = 0; k < n && !found; k++) found = strcmp(m->meta_info_def->tags[i], tags[k]) == 0;
-    if (!found) return false;
-  }
+  for (size_t i = 0; i < have; i++)
+    if (!has_tag((size_t)n, tags, m->meta_info_def->tags[i])) return false;
+  for (int k = 0; k < n; k++)
+    if (!have || !has_tag(have, (const char *const *)m->meta_info_def->tags, tags[k])) return false;
   return true;
 }
 
@@ -50,11 +58,27 @@ static void list_tags(text *t, size_t n, char *const *tags) {
   weft__text_puts(t, "}");
 }
 
+static weft_err read_text(const char *path, text *file) {
+  text source = {0};
+  weft_err err = weft__file_read(path, &source);
+  if (!err)
+    err = weft__proto_from_text(file, &tensorflow__saved_model__descriptor, weft__text_get(&source), source.size,
+                                weft__enum_number);
+  weft__text_finish(&source);
+  return err ? weft__fail_in(err, "%s", path) : WEFT_OK;
+}
+
 weft_err weft__saved_model_read(const char *dir, text *file) {
   char *path = weft__path_below(dir, "saved_model.pb");
-  weft_err err = path ? WEFT_OK : WEFT_OOM;
-  if (!err && !weft__file_exists(path)) err = weft__fail(WEFT_NOT_FOUND, "SavedModel file does not exist at: %s", path);
-  if (!err) err = weft__file_read(path, file);
+  char *as_text = weft__path_below(dir, "saved_model.pbtxt");
+  weft_err err = path && as_text ? WEFT_OK : WEFT_OOM;
+  if (!err && weft__file_exists(path))
+    err = weft__file_read(path, file);
+  else if (!err && weft__file_exists(as_text))
+    err = read_text(as_text, file);
+  else if (!err)
+    err = weft__fail(WEFT_NOT_FOUND, "SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}", dir);
+  weft__free(as_text);
   weft__free(path);
   return err;
 }

@@ -38,7 +38,8 @@ class GFile(metaclass=Named):
     """A file that is opened on its first use."""
 
     def __init__(self, name, mode="r"):
-        self._name, self._mode, self._file = str(name), mode, None
+        name = os.fspath(name)
+        self._name, self._mode, self._file = name.decode() if isinstance(name, bytes) else name, mode, None
 
     @property
     def name(self):

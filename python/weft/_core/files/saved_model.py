@@ -88,6 +88,17 @@ def _plain(sess):
     return plain(sess)
 
 
+def _check_infos(signature):
+    """Raises AssertionError if an input or output of a signature names no tensor or no type."""
+    for info in (*signature.inputs.values(), *signature.outputs.values()):
+        if info.WhichOneof("encoding") is None:
+            raise AssertionError("Invalid `tensor_info`: %s All TensorInfo protos used in the SignatureDefs must have one of the "
+                                 "'encoding' fields (e.g., name or coo_sparse) set." % (info,))
+        if info.WhichOneof("encoding") != "composite_tensor" and info.dtype == 0:
+            raise AssertionError("Invalid `tensor_info`: %s All TensorInfo protos used in the SignatureDefs must have the dtype "
+                                 "field set." % (info,))
+
+
 class SavedModelBuilder(metaclass=Named):
     """Writes a SavedModel: graphs with tags and signatures. The first graph is saved with its variables."""
 
@@ -103,6 +114,8 @@ class SavedModelBuilder(metaclass=Named):
     def _add(self, graph, session, tags, signature_def_map, init, clear_devices, saver):
         if init is not None and not isinstance(init, Operation):
             raise TypeError("Expected main_op to be an Operation, got %s" % (init,))
+        for key, value in (signature_def_map or {}).items():
+            _check_infos(value)
         signatures = [(key, value.SerializeToString()) for key, value in sorted((signature_def_map or {}).items())]
         _weft.model_add(self._made, graph._c, session, list(tags), signatures, -1 if init is None else init._out,
                         getattr(saver, "_made", None), bool(clear_devices))
@@ -210,7 +223,9 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     try:
         data = _weft.model_load(folder, sess.graph._c, _plain(sess)._c, tags, import_scope)
     except errors.NotFoundError as e:
-        raise OSError(e.message) from None
+        if e.message.startswith("SavedModel file does not exist"):
+            raise OSError(e.message) from None
+        raise
     except errors.InvalidArgumentError as e:
         if "could not be found in SavedModel" in e.message:
             raise RuntimeError(e.message) from None

@@ -9,6 +9,7 @@ import pytest
 import weft
 from both import both, both_raise, oracle, run
 from test_slim import in_both
+from test_unit_idioms import refused
 
 IN_TWO = weft.fixed_size_partitioner(2)
 
@@ -280,3 +281,46 @@ def test_unbiased_moving_means_belong_to_the_model():
 def test_boxes_are_counted_in_sparse_tensors():
     with pytest.raises(ValueError, match="SparseTensor"):
         weft.contrib.slim.tfexample_decoder.NumBoxesSequence(["a"]).tensors_to_item({"a": weft.ones([2])})
+
+
+# ---- arrays ----
+
+def test_a_list_indexes_one_dimension_each():
+    both(lambda tf: [tf.constant([[1, 2], [3, 4]])[[0, 1]], tf.constant([1, 2, 3])[[slice(1, None)]]])
+
+
+def test_parts_of_a_packed_tensor_are_cast():
+    both(lambda tf: tf.convert_to_tensor([tf.constant([1, 2]), [3, 4]], dtype=tf.float32), same_nodes=False)
+
+
+def test_a_matrix_of_unknown_rank_is_transposed():
+    def program(tf):
+        x = tf.placeholder(tf.float32, name="x")
+        return [tf.matrix_transpose(x), tf.matrix_transpose(x, conjugate=True)]
+    both(program, {"x": np.arange(12.0).reshape(2, 3, 2)})
+    refused(lambda tf: tf.matrix_transpose([1, 2, 3]), "should be a (batch) matrix")
+
+
+def test_one_hot_takes_the_type_of_its_values():
+    both(lambda tf: [tf.one_hot([0, 2], 3, on_value="a", off_value="b"), tf.one_hot([0, 2], 3, on_value=True, off_value=False),
+                     tf.one_hot([0, 2], 3, on_value=1j, off_value=2j)])
+    refused(lambda tf: tf.one_hot([0, 2], 3, on_value=1, off_value=0.5), "does not match dtype")
+
+
+def test_the_size_of_a_sparse_tensor_is_that_of_the_dense_one():
+    both(lambda tf: [tf.size(tf.SparseTensor([[0, 0]], [1], [2, 3])), tf.size(tf.SparseTensor([[0]], [1], [4]), out_type=tf.int64)])
+
+
+def test_the_magnitude_of_wide_complex_numbers():
+    both(lambda tf: [tf.abs(tf.constant([3 + 4j])), abs(tf.constant(3 + 4j, tf.complex64))])
+
+
+def test_meshgrid_and_assert_rank_check_their_arguments():
+    refused(lambda tf: tf.meshgrid([1], [2], indexing="zz"), "'xy' or 'ij'")
+    refused(lambda tf: tf.meshgrid([1], [2], sparse=True), "invalid keyword argument")
+    refused(lambda tf: tf.assert_rank([1], 0.5), "must be of type")
+
+
+def test_the_target_of_a_session_is_bytes():
+    with weft.Session() as ours, oracle.Session() as theirs:
+        assert ours.sess_str == theirs.sess_str == b""

@@ -89,10 +89,20 @@ def is_tensor(x):
 def _packed(value, dtype, name):
     if dtype is None:
         dtype = next((v.dtype.base_dtype for v in _flat(value) if _is_tensor(v)), None)
+    else:
+        value = _cast_parts(value, as_dtype(dtype).base_dtype)
     with name_scope(name) as scope:
         parts = [_packed(v, dtype, str(i)) if isinstance(v, (list, tuple)) else convert_to_tensor(v, dtype, name=str(i))
                  for i, v in enumerate(value)]
         return op("Pack", scope, values=parts, axis=0)
+
+
+def _cast_parts(value, dtype):
+    """Returns nested lists with the tensors of another type cast to `dtype`."""
+    from weft._core.ops.math_ops import cast
+    if isinstance(value, (list, tuple)):
+        return [_cast_parts(v, dtype) for v in value]
+    return cast(value, dtype) if _is_tensor(value) and value.dtype.base_dtype != dtype else value
 
 
 def _flat(value):

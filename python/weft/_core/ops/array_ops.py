@@ -50,6 +50,9 @@ def shape(input, name=None, out_type=dtypes.int32):
 
 def size(input, name=None, out_type=dtypes.int32):
     with name_scope(name, "Size", [input]) as scope:
+        if isinstance(input, SparseTensor):
+            from weft._core.ops.math_ops import reduce_prod
+            return reduce_prod(op("Cast", None, x=input.dense_shape, DstT=as_dtype(out_type)), 0, name=scope)
         input = convert_to_tensor(input)
         if input.shape.is_fully_defined():
             return convert_to_tensor(input.shape.num_elements(), out_type, name=scope)
@@ -106,6 +109,13 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     with name_scope(name, values=[a]):
         a = convert_to_tensor(a, name="a")
         n = a.shape.ndims
+        if n is None:
+            from weft._core.ops import math_ops
+            last = rank(a)
+            perm = concat((math_ops.range(last - 2, name="Range"), [last - 1, last - 2]), 0)
+            return transpose(a, perm, conjugate=conjugate)
+        if n < 2:
+            raise ValueError("Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: %s" % (a.shape,))
         return transpose(a, list(range(n - 2)) + [n - 1, n - 2], conjugate=conjugate)
 
 
@@ -233,7 +243,7 @@ def slice_helper(tensor, item, var=None):
     """Returns tensor[item] as a StridedSlice with TensorFlow's masks."""
     if isinstance(item, bool) or isinstance(item, (Tensor, np.ndarray)) and getattr(item, "dtype", None) in (dtypes.bool, np.bool_):
         return boolean_mask(tensor, item)
-    items = item if isinstance(item, tuple) else (item,)
+    items = item if isinstance(item, (list, tuple)) else (item,)
     begin, end, strides, masks = [], [], [], dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)
     for i, s in enumerate(items):
         bit = 1 << i
@@ -450,15 +460,20 @@ def sparse_placeholder(dtype, shape=None, name=None):
     return made
 
 
+def _one_hot_type(on_value, off_value):
+    """Returns the type of the values that were given, and float32 if there are none."""
+    from weft._core.ops.math_ops import convert_type
+    given = [v for v in (on_value, off_value) if v is not None]
+    known = [convert_type(v) for v in given]
+    if len(known) == 2 and known[0] != known[1]:
+        raise TypeError("dtype %r of on_value does not match dtype %r of off_value" % tuple(known))
+    return known[0] if known else dtypes.float32
+
+
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as scope:
-        known = [convert_to_tensor(v).dtype.base_dtype for v in (on_value, off_value) if isinstance(v, Tensor)]
         if dtype is None:
-            if on_value is not None or off_value is not None:
-                from weft._core.ops.math_ops import convert_type
-                dtype = known[0] if known else convert_type(off_value if on_value is None else on_value)
-            else:
-                dtype = dtypes.float32
+            dtype = _one_hot_type(on_value, off_value)
         on_value = constant(1, dtype, name="on_value") if on_value is None else convert_to_tensor(on_value, dtype)
         off_value = constant(0, dtype, name="off_value") if off_value is None else convert_to_tensor(off_value, dtype)
         return op("OneHot", scope, indices=indices, depth=depth, on_value=on_value, off_value=off_value,
@@ -517,6 +532,10 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
 
 def meshgrid(*args, **kwargs):
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
+    if kwargs:
+        raise TypeError("'%s' is an invalid keyword argument for this function" % next(iter(kwargs)))
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing parameter must be either 'xy' or 'ij', got %r" % (indexing,))
     if not args:
         return []
     with name_scope(name, "meshgrid", args):

@@ -1,6 +1,7 @@
 """Assertions about tensors: they fail in a run, or at once if the values are constants."""
 import numpy as np
 
+from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import Tensor, name_scope
 from weft._core.framework.shape_values import constant_value
@@ -72,7 +73,10 @@ assert_non_positive = _sign("assert_non_positive", "<=", assert_less_equal, Fals
 def _rank(public, fits, word):
     def check(x, rank, data=None, summarize=None, message=None, name=None):
         with name_scope(name, public, [x, rank]):
-            x, wanted = convert_to_tensor(x, name="x"), constant_value(convert_to_tensor(rank))
+            x, rank_tensor = convert_to_tensor(x, name="x"), convert_to_tensor(rank, name="rank")
+            if rank_tensor.dtype.base_dtype != dtypes.int32:
+                raise TypeError("%s must be of type tf.int32; got %s" % (rank_tensor.name, rank_tensor.dtype.base_dtype.name))
+            wanted = constant_value(rank_tensor)
             if wanted is None or x.shape.ndims is None:
                 found = array_ops.rank(x)
                 good = math_ops.equal(found, rank) if public == "assert_rank" else math_ops.greater_equal(found, rank)

@@ -110,7 +110,7 @@ def abs(x, name=None):
         return x.with_values(abs(x.values, name))
     x = convert_to_tensor(x, name="x")
     if x.dtype.is_complex:
-        return op("ComplexAbs", name or "Abs", x=x)
+        return op("ComplexAbs", name or "Abs", x=x, Tout=x.dtype.base_dtype.real_dtype)
     return op("Abs", name, x=x)
 
 
@@ -326,6 +326,9 @@ def convert_type(value):
         return as_dtype(value.dtype).base_dtype
     if isinstance(value, float):
         return dtypes.float32
+    for kind, made in ((bool, dtypes.bool), ((str, bytes), dtypes.string), (type(1j), dtypes.complex128)):
+        if isinstance(value, kind):
+            return made
     return dtypes.int32 if not isinstance(value, int) or -2**31 <= value < 2**31 else dtypes.int64
 
 

@@ -327,7 +327,7 @@ class BaseSession:
 
     @property
     def sess_str(self):
-        return self._target
+        return self._target.encode()
 
     def list_devices(self):
         return [_DeviceAttributes(*row) for row in _weft.devices(self._c)]

@@ -1,8 +1,9 @@
 """Sparse tensors put together, cut and added up: the values that TensorFlow makes of the same program."""
+import numpy as np
 import pytest
 
 import weft
-from both import both, oracle
+from both import both, both_raise, oracle
 
 PLACES = [[0, 0], [0, 2], [1, 1], [2, 0], [2, 3]]
 
@@ -78,3 +79,49 @@ def test_what_is_not_there_says_so():
             weft.sparse_add(weft.constant(1.), weft.constant(2.))
         with pytest.raises(ValueError):
             weft.sparse_split(1, 2, 3)
+
+
+# ---- values of a run as arguments ----
+
+FUNCTIONS = {
+    "to_dense": lambda tf, s: tf.sparse_tensor_to_dense(s),
+    "matmul": lambda tf, s: tf.sparse_tensor_dense_matmul(s, [[1.0], [2.0]]),
+    "reorder": lambda tf, s: tf.sparse_tensor_to_dense(tf.sparse_reorder(s)),
+    "reshape": lambda tf, s: tf.sparse_tensor_to_dense(tf.sparse_reshape(s, [4])),
+    "retain": lambda tf, s: tf.sparse_tensor_to_dense(tf.sparse_retain(s, [True, False])),
+    "slice": lambda tf, s: tf.sparse_tensor_to_dense(tf.sparse_slice(s, [0, 0], [1, 2])),
+    "split": lambda tf, s: tf.sparse_tensor_to_dense(tf.sparse_split(sp_input=s, num_split=2, axis=0)[1]),
+    "concat": lambda tf, s: tf.sparse_tensor_to_dense(tf.sparse_concat(1, [s, s])),
+    "fill": lambda tf, s: tf.sparse_fill_empty_rows(s, 7.0)[1],
+}
+SIZES = {
+    "add": lambda tf, s: tf.sparse_tensor_to_dense(tf.sparse_add(s, s)),
+    "add_dense": lambda tf, s: tf.sparse_add(s, np.ones((2, 2), np.float32)),
+    "sum": lambda tf, s: tf.sparse_reduce_sum(s, 0), "max": lambda tf, s: tf.sparse_reduce_max(s, 1),
+    "shape": lambda tf, s: tf.shape(s), "size": lambda tf, s: tf.size(s), "rank": lambda tf, s: tf.rank(s),
+}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *SIZES])
+def test_the_value_of_a_sparse_tensor_is_taken_as_one(name):
+    call = {**FUNCTIONS, **SIZES}[name]
+    both(lambda tf: call(tf, tf.SparseTensorValue(np.array([[0, 1], [1, 0]]), np.array([3.0, 4], np.float32), np.array([2, 2]))),
+         same_nodes=False)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_dense_tensor_is_no_sparse_one(name):
+    for given in (3, [1.0]):
+        for message in both_raise(lambda tf: FUNCTIONS[name](tf, tf.constant(given))):
+            assert "Input must be a SparseTensor" in message
+
+
+def test_sums_with_sparse_tensors_need_one_shape():
+    def program(tf):
+        v = tf.get_variable("v", initializer=[[1.0, 2.0], [3.0, 4.0]])
+        s = tf.SparseTensor([[0, 1]], tf.get_variable("w", initializer=[3.0]), [2, 2])
+        return [tf.sparse_add(s, v), *tf.gradients(tf.square(tf.sparse_add(v, s)), tf.trainable_variables())]
+    both(program, same_nodes=False)
+    both_raise(lambda tf: tf.sparse_add(tf.SparseTensor([[0, 0]], [1], [2, 2]), tf.constant([[1, 2]])))
+    both_raise(lambda tf: tf.sparse_add(tf.SparseTensor([[0, 0]], [1], [2, 2]), tf.SparseTensor([[1, 0]], [2], [3, 2])))
+    both_raise(lambda tf: tf.sparse_concat(0, []))

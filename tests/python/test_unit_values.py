@@ -324,3 +324,28 @@ def test_meshgrid_and_assert_rank_check_their_arguments():
 def test_the_target_of_a_session_is_bytes():
     with weft.Session() as ours, oracle.Session() as theirs:
         assert ours.sess_str == theirs.sess_str == b""
+
+
+# ---- checks of tf.nn and of name scopes ----
+
+def test_functions_of_nn_check_their_arguments():
+    refused(lambda tf: tf.nn.conv1d(np.ones((1, 4, 1), "f"), np.ones((2, 1, 1), "f"), 2, "VALID", data_format="zz"), "data_format")
+    refused(lambda tf: tf.nn.separable_conv2d(np.ones((1, 3, 3, 2), "f"), np.ones((2, 2, 2, 1), "f"), np.ones((1, 2, 2, 3), "f"),
+                                              [1, 1, 1, 1], "SAME"), "Dimensions 2 and 1")
+    refused(lambda tf: tf.nn.log_poisson_loss([1.0, 2.0], [0.5]), "same shape")
+    refused(lambda tf: tf.nn.dropout([1.0], "x"), "keep_prob")
+    refused(lambda tf: tf.nn.embedding_lookup_sparse(
+        tf.constant([[1.0]]), tf.SparseTensor([[0, 0]], tf.constant([0], tf.int64), [1, 2]),
+        tf.SparseTensor([[0, 0], [0, 1]], [0.5, 2.0], [1, 2])), "incompatible")
+
+
+def test_lists_and_whole_numbers_are_converted():
+    both(lambda tf: [tf.nn.log_poisson_loss([1.0, 2.0], [0.5, 1.0], compute_full_loss=True), tf.nn.leaky_relu([1, -1])],
+         same_nodes=False)
+
+
+def test_a_scope_of_values_has_a_name():
+    def program(tf):
+        with tf.name_scope(None, None, [tf.constant(1)]):
+            pass
+    refused(program, "At least one of name")

@@ -627,6 +627,8 @@ def name_scope(name, default_name=None, values=None):
     if used is not None and not isinstance(used, str):
         raise TypeError("`default_name` type (%s) is not a string type. You likely meant to pass this into the `values`"
                         " kwarg." % type(used))
+    if used is None and values is not None:
+        raise ValueError("At least one of name (None) and default_name (None) must be provided.")
     graph = graph_of(values) if values else get_default_graph()
     with graph.as_default() if graph is not get_default_graph() else contextlib.nullcontext(), graph.name_scope(used) as s:
         yield s

@@ -30,7 +30,10 @@ def relu6(features, name=None):
 
 def leaky_relu(features, alpha=0.2, name=None):
     with name_scope(name, "LeakyRelu", [features]) as scope:
-        return op("LeakyRelu", scope, features=convert_to_tensor(features, name="features"), alpha=alpha)
+        features = convert_to_tensor(features, name="features")
+        if features.dtype.is_integer:
+            features = math_ops.cast(features, dtypes.float32)
+        return op("LeakyRelu", scope, features=features, alpha=alpha)
 
 
 def crelu(features, name=None, axis=-1):
@@ -249,6 +252,8 @@ def _noise_shape(x, given):
 
 
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+    if isinstance(keep_prob, str):
+        raise ValueError("`keep_prob` must be a floating point number or Tensor. Received: keep_prob=%s" % keep_prob)
     rate = either("rate", rate, "keep_prob", None if keep_prob is None else 1 - keep_prob)
     with name_scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
@@ -397,6 +402,8 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
         input = convert_to_tensor(input, name="tensor_in")
         depthwise_filter = convert_to_tensor(depthwise_filter, name="depthwise_filter")
         pointwise_filter = convert_to_tensor(pointwise_filter, name="pointwise_filter")
+        for size in pointwise_filter.shape.with_rank(4)[:2]:
+            size.assert_is_compatible_with(1)
         rates = _rates(depthwise_filter, rate if dilations is None else dilations, data_format)
         deep = depthwise_conv2d_native(input, depthwise_filter, strides, padding, data_format, rates, "depthwise")
         return op("Conv2D", scope, input=deep, filter=pointwise_filter, strides=[1, 1, 1, 1], padding="VALID",
@@ -407,6 +414,8 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
            input=None, dilations=None):
     """Returns a one-dimensional convolution, computed as one of images that are one row high."""
     value = either("input", input, "value", value)
+    if data_format not in (None, "NHWC", "NCHW", "NWC", "NCW"):
+        raise ValueError("data_format must be \"NWC\" or \"NCW\". Received: data_format=%s" % (data_format,))
     first = bool(data_format) and data_format.startswith("NC")
     at = 2 if first else 1
     with name_scope(name, "conv1d", [value, filters]) as scope:
@@ -500,6 +509,9 @@ def _sparse_ids(ids, weights):
         raise TypeError("sp_ids must be SparseTensor, got %s" % type(ids))
     if weights is not None and not isinstance(weights, SparseTensor):
         raise TypeError("sp_weights must be either None or SparseTensor, got %s" % type(weights))
+    if weights is not None:
+        for part in ("values", "indices", "dense_shape"):
+            getattr(ids, part).shape.assert_is_compatible_with(getattr(weights, part).shape)
     return ids, weights
 
 
@@ -553,7 +565,10 @@ def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_class
 
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     with name_scope(name, "log_poisson_loss", [log_input, targets]):
-        log_input = convert_to_tensor(log_input)
+        log_input, targets = convert_to_tensor(log_input, name="log_input"), convert_to_tensor(targets, name="targets")
+        if not log_input.shape.is_compatible_with(targets.shape):
+            raise ValueError("`log_input` and `targets` must have the same shape, received (%s vs %s)." % (
+                log_input.shape, targets.shape))
         loss = math_ops.exp(log_input) - log_input * targets
         if compute_full_loss:
             stirling = targets * math_ops.log(targets) - targets + 0.5 * math_ops.log(2 * np.pi * targets)

@@ -6,7 +6,7 @@ from weft._core.framework.build import constant, constant_value, convert_to_tens
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, name_scope
 from weft._core.framework.shape_values import constant_value_as_shape
-from weft._core.ops.sparse import SparseTensor
+from weft._core.ops.sparse import SparseTensor, SparseTensorValue
 from weft._core.ops.variable_methods import sliced_assign
 
 _Slice = slice  # Python's slice, which the function of that name hides below
@@ -38,7 +38,7 @@ edit_distance_op EditDistance hypothesis_indices hypothesis_values hypothesis_sh
 
 def shape(input, name=None, out_type=dtypes.int32):
     with name_scope(name, "Shape", [input]) as scope:
-        if isinstance(input, SparseTensor):
+        if isinstance(input, (SparseTensor, SparseTensorValue)):
             from weft._core.ops.math_ops import cast
             return cast(input.dense_shape, out_type)
         input = convert_to_tensor(input)
@@ -50,7 +50,7 @@ def shape(input, name=None, out_type=dtypes.int32):
 
 def size(input, name=None, out_type=dtypes.int32):
     with name_scope(name, "Size", [input]) as scope:
-        if isinstance(input, SparseTensor):
+        if isinstance(input, (SparseTensor, SparseTensorValue)):
             from weft._core.ops.math_ops import reduce_prod
             return reduce_prod(op("Cast", None, x=input.dense_shape, DstT=as_dtype(out_type)), 0, name=scope)
         input = convert_to_tensor(input)
@@ -61,7 +61,7 @@ def size(input, name=None, out_type=dtypes.int32):
 
 def rank(input, name=None):
     with name_scope(name, "Rank", [input]) as scope:
-        if isinstance(input, SparseTensor):
+        if isinstance(input, (SparseTensor, SparseTensorValue)):
             return size(input.dense_shape, name=scope)
         input = convert_to_tensor(input)
         if input.shape.ndims is not None:

@@ -105,6 +105,19 @@ SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "val
 SparseTensorValue.__doc__ = "What a run gives for a SparseTensor."
 
 
+def _from_value(value):
+    """Returns a SparseTensor for what a run gave for one, and anything else as it is."""
+    return SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value
+
+
+def as_sparse(value):
+    """Returns a SparseTensor or SparseTensorValue as a SparseTensor; raises TypeError for anything else."""
+    value = _from_value(value)
+    if not isinstance(value, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return value
+
+
 def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):
     from weft._core.framework.build import op
     return op("SparseToDense", name, sparse_indices=sparse_indices, output_shape=output_shape,
@@ -113,6 +126,7 @@ def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0
 
 def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     from weft._core.framework import dtypes
+    sp_input = as_sparse(sp_input)
     if default_value is None:
         default_value = "" if sp_input.dtype.base_dtype == dtypes.string else 0
     return sparse_to_dense(sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name)
@@ -121,6 +135,7 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
 def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     from weft._core.framework.build import op
     from weft._core.framework.graph import name_scope
+    sp_a = as_sparse(sp_a)
     with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]):
         return op("SparseTensorDenseMatMul", a_indices=sp_a.indices, a_values=sp_a.values, a_shape=sp_a.dense_shape,
                   b=b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
@@ -128,6 +143,7 @@ def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=N
 
 def sparse_reorder(sp_input, name=None):
     from weft._core.framework.build import op
+    sp_input = as_sparse(sp_input)
     indices, values = op("SparseReorder", name, input_indices=sp_input.indices, input_values=sp_input.values,
                          input_shape=sp_input.dense_shape)
     return SparseTensor(indices, values, sp_input.dense_shape)
@@ -138,6 +154,7 @@ def sparse_reshape(sp_input, shape, name=None):
     from weft._core.framework.build import op
     from weft._core.framework.graph import name_scope
     from weft._core.ops import array_ops, math_ops
+    sp_input = as_sparse(sp_input)
     known = not any(hasattr(n, "op") and n.op.type != "Const" for n in (shape if isinstance(shape, (list, tuple)) else [shape]))
     shape = math_ops.cast(shape, dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input.indices]) as scope:
@@ -165,6 +182,7 @@ def sparse_fill_empty_rows(sp_input, default_value, name=None):
     """Returns the tensor with a default in every empty row, and which rows were empty."""
     from weft._core.framework.build import convert_to_tensor, op
     from weft._core.framework.graph import name_scope
+    sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sp_input.indices]):
         default_value = convert_to_tensor(default_value, sp_input.values.dtype.base_dtype)
         indices, values, empty, _ = op("SparseFillEmptyRows", indices=sp_input.indices, values=sp_input.values,
@@ -188,7 +206,9 @@ def sparse_concat(axis=None, sp_inputs=None, name=None, expand_nonconcat_dim=Fal
     from weft._core.framework import dtypes
     from weft._core.framework.build import constant, constant_value, either, op
     axis = either("axis", axis, "concat_dim", concat_dim)
-    sp_inputs = list(sp_inputs)
+    sp_inputs = [as_sparse(s) for s in sp_inputs]
+    if not sp_inputs:
+        raise ValueError("List argument 'indices' to 'SparseConcat' Op with length 0 shorter than minimum length 2.")
     _check_axis(axis, sp_inputs)
     known = _concat_shape([constant_value(s.dense_shape) for s in sp_inputs], axis)
     expand = either("expand_nonconcat_dims", expand_nonconcat_dims, "expand_nonconcat_dim", expand_nonconcat_dim)
@@ -252,26 +272,27 @@ def _expanded(sp_inputs, axis):
 def sparse_add(a, b, threshold=None, thresh=None):
     """Returns the sum of two tensors, of which one may be dense; then the sum is dense."""
     from weft._core.framework.build import convert_to_tensor, either, op
-    from weft._core.ops import array_ops, math_ops
     threshold = either("threshold", threshold, "thresh", thresh)
     threshold = 0 if threshold is None else threshold
+    a, b = _from_value(a), _from_value(b)
     if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
+        a.get_shape().assert_is_compatible_with(b.get_shape())
         real = {"complex64": "float32", "complex128": "float64"}.get(a.dtype.base_dtype.name, a.dtype.base_dtype.name)
         made = SparseTensor(*op("SparseAdd", None, a_indices=a.indices, a_values=a.values, a_shape=a.dense_shape, b_indices=b.indices,
                                 b_values=b.values, b_shape=b.dense_shape, thresh=convert_to_tensor(threshold, real, name="threshold")))
-        if a.get_shape().is_compatible_with(b.get_shape()):
-            made.set_shape(a.get_shape().merge_with(b.get_shape()))
+        made.set_shape(a.get_shape().merge_with(b.get_shape()))
         return made
     a, b = (a, b) if isinstance(a, SparseTensor) else (b, a)
-    return math_ops.add(array_ops.scatter_nd(a.indices, a.values, a.dense_shape), b)
+    return op("SparseTensorDenseAdd", a_indices=a.indices, a_values=a.values, a_shape=a.dense_shape, b=b)
 
 
 def sparse_slice(sp_input, start, size, name=None):
     from weft._core.framework import dtypes
     from weft._core.framework.build import convert_to_tensor, op
     from weft._core.framework.graph import name_scope
+    sp_input = as_sparse(sp_input)
     start, size = convert_to_tensor(start, dtypes.int64), convert_to_tensor(size, dtypes.int64)
     with name_scope(name, "SparseSlice", [sp_input.indices]) as scope:
         return SparseTensor(*op("SparseSlice", scope, indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape,
@@ -285,6 +306,7 @@ def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None
         raise ValueError("Keyword arguments are required for this function.")
     if sp_input is None or num_split is None or axis is None:
         raise ValueError("sp_input, num_split and axis are required")
+    sp_input = as_sparse(sp_input)
     parts = op("SparseSplit", name, split_dim=axis, indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape,
                num_split=num_split)
     return [SparseTensor(*part) for part in zip(*parts)]
@@ -293,6 +315,7 @@ def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None
 def sparse_softmax(sp_input, name=None):
     from weft._core.framework.build import op
     from weft._core.framework.graph import name_scope
+    sp_input = _from_value(sp_input)
     with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
         values = op("SparseSoftmax", None, sp_indices=sp_input.indices, sp_values=sp_input.values, sp_shape=sp_input.dense_shape)
         return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
@@ -301,6 +324,7 @@ def sparse_softmax(sp_input, name=None):
 def _reduced(kind, sp_input, axis, keep):
     from weft._core.framework.build import op
     from weft._core.ops import array_ops, math_ops
+    sp_input = _from_value(sp_input)
     if axis is None:
         rank = sp_input.dense_shape.shape[0].value
         axis = list(range(rank)) if rank is not None else math_ops.range(array_ops.size(sp_input.dense_shape))
@@ -328,6 +352,7 @@ def sparse_retain(sp_input, to_retain):
     from weft._core.framework import dtypes
     from weft._core.framework.build import convert_to_tensor
     from weft._core.ops import array_ops
+    sp_input = as_sparse(sp_input)
     to_retain = convert_to_tensor(to_retain, dtypes.bool)
     to_retain.shape.assert_has_rank(1)
     if sp_input.values.shape.ndims is not None:
@@ -341,6 +366,7 @@ def sparse_transpose(sp_input, perm=None, name=None):
     from weft._core.framework.build import constant_value
     from weft._core.framework.graph import name_scope
     from weft._core.ops import array_ops
+    sp_input = _from_value(sp_input)
     with name_scope(name, "SparseTranspose", [sp_input.indices]):
         if perm is None:
             perm = list(range(sp_input.dense_shape.shape[0].value))[::-1]

@@ -6,15 +6,7 @@ from weft._core.framework import dtypes
 from weft._core.framework.build import constant_value, convert_to_tensor, op
 from weft._core.framework.graph import IndexedSlices, control_dependencies, name_scope
 from weft._core.ops import array_ops, check_ops, math_ops, special_math
-from weft._core.ops.sparse import SparseTensor, SparseTensorValue, sparse_reorder, sparse_tensor_to_dense
-
-
-def _sparse(value):
-    if isinstance(value, SparseTensorValue):
-        return SparseTensor.from_value(value)
-    if not isinstance(value, SparseTensor):
-        raise TypeError("Input must be a SparseTensor.")
-    return value
+from weft._core.ops.sparse import SparseTensor, SparseTensorValue, as_sparse, sparse_reorder, sparse_tensor_to_dense
 
 
 def sparse_mask(a, mask_indices, name=None):
@@ -32,7 +24,7 @@ def sparse_mask(a, mask_indices, name=None):
 
 def _place_by_place(kind, default):
     def function(sp_a, sp_b, name=None):
-        sp_a, sp_b = _sparse(sp_a), _sparse(sp_b)
+        sp_a, sp_b = as_sparse(sp_a), as_sparse(sp_b)
         with name_scope(name, default, [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]) as scope:
             made = op(kind, scope, a_indices=sp_a.indices, a_values=sp_a.values, a_shape=sp_a.dense_shape, b_indices=sp_b.indices,
                       b_values=sp_b.values, b_shape=sp_b.dense_shape)
@@ -75,7 +67,7 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False)
             raise TypeError("vocab_size has to be a list of Tensors or Python ints.")
         if len(ids) != len(sizes):
             raise ValueError("sp_ids and vocab_size have to have equal lengths.")
-    ids, values = [_sparse(i) for i in ids], _sparse(sp_values)
+    ids, values = [as_sparse(i) for i in ids], as_sparse(sp_values)
     with name_scope(name, "SparseMerge", [i.values for i in ids] + [values.values]):
         columns = [array_ops.expand_dims(math_ops.cast(i.values, dtypes.int64), axis=1) for i in ids]
         indices = array_ops.concat([ids[0].indices[:, :-1], *columns], axis=1)
@@ -95,7 +87,7 @@ def sparse_reset_shape(sp_input, new_shape=None):
       sp_input: a SparseTensor.
       new_shape: a shape that is nowhere smaller; by default the smallest one.
     """
-    sp_input = _sparse(sp_input)
+    sp_input = as_sparse(sp_input)
     indices, values = array_ops.identity(sp_input.indices), array_ops.identity(sp_input.values)
     if new_shape is None:
         low = convert_to_tensor(0, dtypes.int64)
@@ -125,7 +117,7 @@ def sparse_to_indicator(sp_input, vocab_size, name=None):
       vocab_size: the number of ids.
       name: a name for the operation.
     """
-    sp_input = _sparse(sp_input)
+    sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseToIndicator", [sp_input.values]) as scope:
         ones = SparseTensor(sp_input.indices, array_ops.fill(array_ops.shape(sp_input.values), True), sp_input.dense_shape)
         merged = sparse_merge(sp_input, ones, vocab_size)
@@ -160,7 +152,7 @@ def expand_dims(sp_input, axis=None, name=None):
       axis: where the dimension goes; at the end by default.
       name: a name for the operation.
     """
-    sp_input = _sparse(sp_input)
+    sp_input = as_sparse(sp_input)
     rank = sp_input.dense_shape.shape[0].value
     axis = -1 if axis is None else axis
     with name_scope(name, "expand_dims", [sp_input.indices]):
@@ -201,7 +193,7 @@ def serialize_sparse(sp_input, name=None, out_type=dtypes.string):
       name: a name for the operation.
       out_type: tf.string.
     """
-    sp_input = _sparse(sp_input)
+    sp_input = as_sparse(sp_input)
     return op("SerializeSparse", name, sparse_indices=sp_input.indices, sparse_values=sp_input.values,
               sparse_shape=sp_input.dense_shape, out_type=out_type)
 
@@ -214,7 +206,7 @@ def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
       name: a name for the operation.
       out_type: tf.string.
     """
-    sp_input = _sparse(sp_input)
+    sp_input = as_sparse(sp_input)
     return op("SerializeManySparse", name, sparse_indices=sp_input.indices, sparse_values=sp_input.values,
               sparse_shape=sp_input.dense_shape, out_type=out_type)
 

@@ -349,3 +349,46 @@ def test_a_scope_of_values_has_a_name():
         with tf.name_scope(None, None, [tf.constant(1)]):
             pass
     refused(program, "At least one of name")
+
+
+# ---- scopes and queues ----
+
+def test_a_scope_is_told_to_reuse_from_outside():
+    def program(tf):
+        with tf.variable_scope("a") as a:
+            v = tf.get_variable("v", [1])
+        a.reuse_variables()
+        with tf.variable_scope(a) as again:
+            same = tf.get_variable("v", [1]) is v
+        with tf.variable_scope("a/deeper"):
+            deeper = tf.get_variable("v", [1]).name
+        return [same, again.reuse, tf.get_variable_scope().reuse, deeper]
+    both(program)
+
+    def new(tf):
+        with tf.variable_scope("a") as a:
+            tf.get_variable("v", [1])
+        a.reuse_variables()
+        with tf.variable_scope("a"):
+            tf.get_variable("v", [1])
+    refused(new, "already exists")
+
+
+def test_scopes_and_queues_check_their_arguments():
+    def opened(**given):
+        def program(tf):
+            with tf.variable_scope("s", **given):
+                tf.get_variable("v", [1])
+        return program
+    refused(opened(auxiliary_name_scope="yes"), "auxiliary_name_scope")
+    refused(opened(custom_getter=3), "not callable")
+    refused(lambda tf: tf.FIFOQueue(3, tf.int32, [[]], names=["a", "b"]), "same length as the list of dtypes")
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_a_variable_of_another_scope_is_not_exported(resource):
+    def program(tf):
+        with tf.variable_scope("s"):
+            v = tf.get_variable("v", [1], use_resource=resource)
+        return [v.to_proto("s").variable_name, v.to_proto("other"), v.to_proto().variable_name]
+    both(program, same_nodes=False)

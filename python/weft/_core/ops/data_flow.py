@@ -26,6 +26,9 @@ class QueueBase(metaclass=Named):
         self._dtypes = [as_dtype(d) for d in _list(dtypes)]
         self._shapes = [tensor_shape.TensorShape(None)] * len(self._dtypes) if not shapes else [
             tensor_shape.as_shape(s) for s in shapes]
+        if names is not None and len(names) != len(self._dtypes):
+            raise ValueError("List of names must have the same length as the list of dtypes, received len(names)=%d,len(dtypes)=%d" % (
+                len(names), len(self._dtypes)))
         self._names, self._queue_ref = names, queue_ref
 
     @staticmethod

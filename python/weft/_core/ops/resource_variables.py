@@ -132,6 +132,8 @@ class ResourceVariable(Variable):
         return op("VarIsInitializedOp", name, resource=self._handle)
 
     def to_proto(self, export_scope=None):
+        """Returns a VariableDef with names relative to the scope, or None if the variable is of another scope."""
+        from weft._core.train.meta_graph import in_scope_only
         snapshot = self._element if self._cached is None else self._cached
         made = protos.VariableDef(variable_name=self._handle.name, snapshot_name=snapshot.name, is_resource=True,
                                   trainable=self._trainable, **self._use_numbers())
@@ -141,7 +143,7 @@ class ResourceVariable(Variable):
             made.initializer_name = self._initializer_op.name
         if self._save_slice_info is not None:
             made.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto())
-        return made
+        return in_scope_only(made, export_scope)
 
     def __bool__(self):
         return bool(self.read_value())

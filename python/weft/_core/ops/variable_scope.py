@@ -50,7 +50,8 @@ class VariableScope(metaclass=Named):
 
     def reuse_variables(self):
         self._reuse = True
-        self._graph._c.variables_reuse()
+        if self._graph._c.variables_now()[0] == self._handle:  # else it counts when the scope is entered again
+            self._graph._c.variables_reuse()
 
     def _set(self, key, value):
         self._extras[key] = value
@@ -118,6 +119,10 @@ class variable_scope(metaclass=Named):
             raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
         if not isinstance(reuse, (bool, _Reuse, type(None))):
             raise ValueError("The reuse parameter must be True or False or None.")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError("The auxiliary_name_scope must be `True` or `False`, while get %s" % (auxiliary_name_scope,))
+        if custom_getter is not None and not callable(custom_getter):
+            raise ValueError("Passed a custom_getter which is not callable: %s" % (custom_getter,))
         given = dict(initializer=initializer, regularizer=regularizer, caching_device=caching_device,
                      partitioner=partitioner, custom_getter=custom_getter, dtype=dtype and as_dtype(dtype),
                      use_resource=use_resource, constraint=constraint)
@@ -133,9 +138,12 @@ class variable_scope(metaclass=Named):
         now = get_variable_scope()
         if again is not None and again._graph is not graph:
             again = None
+        reuse = _reuse_number(self._reuse)
+        if reuse == _INHERIT and again is not None and again._reuse is True:
+            reuse = _ALWAYS
         try:
             row = graph._c.variables(None if again else self._name, again and again._handle,
-                                     self._default if self._name is None else None, _reuse_number(self._reuse),
+                                     self._default if self._name is None else None, reuse,
                                      bool(self._aux))
         except errors.InvalidArgumentError as e:
             raise ValueError(e.message) from None

@@ -181,6 +181,8 @@ class Variable(VariableMethods, metaclass=VariableType):
             return cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def to_proto(self, export_scope=None):
+        """Returns a VariableDef with names relative to the scope, or None if the variable is of another scope."""
+        from weft._core.train.meta_graph import in_scope_only
         made = protos.VariableDef(variable_name=self.name, snapshot_name=self._snapshot.name, trainable=self._trainable,
                                   **self._use_numbers())
         if self._initial_value is not None:
@@ -189,7 +191,7 @@ class Variable(VariableMethods, metaclass=VariableType):
             made.initializer_name = self._initializer_op.name
         if self._save_slice_info is not None:
             made.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto())
-        return made
+        return in_scope_only(made, export_scope)
 
     @staticmethod
     def from_proto(variable_def, import_scope=None):

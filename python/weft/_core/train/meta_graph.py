@@ -31,7 +31,7 @@ def in_scope(name, scope):
     return not scope or name.lstrip("^").startswith(scope)
 
 
-def _stripped(item, scope):
+def in_scope_only(item, scope):
     """Returns a message of a collection with names relative to the scope, or None if it belongs to another scope."""
     names = _NAMED.get(type(item), ())
     if not scope or not names:
@@ -53,7 +53,7 @@ def _collection_def(graph, key, scope):
     made = protos.CollectionDef()
     items = graph.get_collection(key)
     if any(hasattr(i, "to_proto") for i in items) and graph._is_message_list(key):
-        found = [i.to_proto(scope) if key in _CONTEXT_KEYS else _stripped(i.to_proto(), scope)
+        found = [i.to_proto(scope) if key in _CONTEXT_KEYS else in_scope_only(i.to_proto(), scope)
                  for i in items if hasattr(i, "to_proto")]
         made.bytes_list.value.extend(m.SerializeToString() for m in found if m is not None)
         return made if made.bytes_list.value else None

@@ -275,3 +275,32 @@ def test_names_are_the_same_and_checkpoints_restore(program, kind, tmp_path):
     compare(ours[2], theirs[2], 1e-4)
     compare(restore(weft, program, kind, str(tmp_path / oracle.__name__)), theirs[2], 1e-4)
     compare(restore(oracle, program, kind, str(tmp_path / weft.__name__)), ours[2], 1e-4)
+
+
+def reuse_modes(tf):
+    """What a scope's reuse is inside another: by name, by an object of it, after reuse_variables, with a default name."""
+    modes = (None, False, True, tf.AUTO_REUSE)
+    seen = []
+    for outer, inner, kind in ((o, i, k) for o in modes for i in modes for k in range(7)):
+        with tf.Graph().as_default():
+            with tf.variable_scope("auto", reuse=tf.AUTO_REUSE) as auto, tf.name_scope("x"):
+                pass
+            with tf.variable_scope("plain") as plain:
+                pass
+            with tf.variable_scope("p", reuse=outer) as p:
+                if kind == 6:
+                    p.reuse_variables()
+                name = ("n", p, tf.get_variable_scope(), auto, plain, None, "n")[kind]
+                try:
+                    with tf.variable_scope(name, "d", reuse=inner) as made:
+                        seen.append((kind, made.name, str(made.reuse).split(".")[-1]))
+                        with tf.variable_scope("z") as z:
+                            seen.append(str(z.reuse).split(".")[-1])
+                        seen.append(tf.get_variable("v", [1]).name)
+                except ValueError as e:
+                    seen.append(str(e)[:60])
+    return seen
+
+
+def test_reuse_of_a_scope_inside_another():
+    assert reuse_modes(weft) == reuse_modes(oracle)

@@ -135,7 +135,6 @@ class variable_scope(metaclass=Named):
         graph = get_default_graph()
         again = self._name if isinstance(self._name, VariableScope) else None
         outer = again or get_variable_scope()
-        now = get_variable_scope()
         if again is not None and again._graph is not graph:
             again = None
         reuse = _reuse_number(self._reuse)
@@ -155,8 +154,6 @@ class variable_scope(metaclass=Named):
         if getter is not None:
             extras["custom_getter"] = getter
         made = VariableScope(graph, row, extras)
-        if now._reuse is True and made._reuse is not True:
-            made._reuse = True
         graph._scope_extras[row[0]] = made
         self._entered = graph, row[0]
         return made

@@ -117,3 +117,38 @@ def test_profiler_hook_writes_at_tensorflows_steps(tmp_path):
         while theirs[-1] != ours and len(theirs) < 5:
             theirs.append(timelines(oracle, tmp_path / ("theirs-%d-%d-%d" % (runs, by, len(theirs))), runs, by, save_steps=every))
         assert ours == theirs[-1] and ours[0], (runs, by, every, theirs)
+
+
+def counted(tf):
+    """Ops that a profile counts, with strides, dilations, broadcasts and gradients."""
+    x, i = tf.placeholder(tf.float32, [2, 3, 4]), tf.placeholder(tf.float32, [1, 10, 10, 2])
+    for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "pow", "squared_difference", "equal", "not_equal",
+                 "greater", "greater_equal", "less", "less_equal", "floordiv"):
+        getattr(tf, name)(x, x[:, :1], name=name)
+    for name in ("negative", "reciprocal", "square", "log", "rsqrt", "exp", "argmax", "reduce_mean", "reduce_sum"):
+        getattr(tf, name)(x, name=name)
+    average = tf.nn.avg_pool(i, [1, 3, 3, 1], [1, 2, 2, 1], "VALID", name="average")
+    largest = tf.nn.max_pool(i, [1, 3, 2, 1], [1, 2, 1, 1], "SAME", name="largest")
+    convolved = tf.nn.depthwise_conv2d(i, tf.ones([3, 3, 2, 2]), [1, 1, 1, 1], "VALID", name="depthwise")
+    loss = tf.nn.l2_loss(average) + tf.reduce_sum(largest) + tf.reduce_sum(tf.rsqrt(convolved))
+    tf.gradients(loss, [i], name="back")
+    tf.nn.dilation2d(i, tf.ones([3, 2, 2]), [1, 2, 2, 1], [1, 2, 1, 1], "VALID", name="dilation")
+    for shared in (False, True):
+        v = tf.get_variable("v%d" % shared, [4, 3], use_resource=shared)
+        v.assign_add(tf.ones([4, 3]), name="more%d" % shared), v.assign_sub(tf.ones([4, 3])), v.assign(tf.ones([4, 3]))
+
+
+def float_ops(tf):
+    with tf.Graph().as_default() as graph:
+        counted(tf)
+        options = dict(tf.profiler.ProfileOptionBuilder.float_operation(), output="none")
+        waiting, found = [tf.profiler.profile(graph, cmd="scope", options=options)], {}
+        while waiting:
+            node = waiting.pop()
+            found[node.name] = node.float_ops, node.total_float_ops
+            waiting.extend(node.children)
+        return found
+
+
+def test_a_profile_counts_the_operations_that_tensorflow_counts():
+    assert float_ops(weft) == float_ops(oracle)

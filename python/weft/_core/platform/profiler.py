@@ -70,22 +70,29 @@ def _backward(op):
     return 2 * _size(of) // of.shape.as_list()[-1] * _size(op.inputs[2])
 
 
-def _pool(op):
+def _window(op):
     window = 1
     for n in op.node_def.attr["ksize"].list.i:
         window *= n
-    return window * _size(op.outputs[0])
+    return window
+
+
+def _dilation(op):
+    rows, columns, _ = op.inputs[1].shape.as_list()
+    return 2 * rows * columns * _size(op.outputs[0])
 
 
 _FLOPS = {
     **dict.fromkeys(("Add", "AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "Pow", "Greater", "GreaterEqual", "Less", "LessEqual",
-                     "Equal", "NotEqual", "Square", "Log", "Neg", "Reciprocal", "BiasAdd"), _out(1)),
+                     "Equal", "NotEqual", "Square", "Log", "Neg", "Reciprocal", "BiasAdd", "AssignAdd", "AssignSub"), _out(1)),
     **dict.fromkeys(("SquaredDifference", "Rsqrt"), _out(2)), "Softmax": _out(5), "L2Loss": lambda op: 3 * _size(op.inputs[0]) - 1,
     **dict.fromkeys(("Sum", "ArgMax", "ArgMin", "BiasAddGrad"), _reduced), "Mean": lambda op: _size(op.inputs[0]),
     "AddN": lambda op: _size(op.outputs[0]) * (len(op.inputs) - 1),
     **dict.fromkeys(("MatMul", "BatchMatMul", "BatchMatMulV2"), _product), **dict.fromkeys(("Conv2D", "Conv3D"), _convolution),
     "DepthwiseConv2dNative": _depthwise, **dict.fromkeys(("Conv2DBackpropInput", "Conv2DBackpropFilter"), _backward),
-    **dict.fromkeys(("MaxPool", "AvgPool"), _pool)}
+    **dict.fromkeys(("MaxPool", "AvgPool"), lambda op: _window(op) * _size(op.outputs[0])), "Dilation2D": _dilation,
+    "MaxPoolGrad": lambda op: (_window(op) + 1) * _size(op.inputs[1]), "AvgPoolGrad": lambda op: 2 * _window(op) * _size(op.inputs[1]),
+    "RsqrtGrad": _out(4)}
 
 
 def _float_ops(op):

@@ -343,6 +343,24 @@ print(callable(batch), batch_ops is not None, input_pipeline_ops.seek_next is tf
 """
 
 
+def test_transformations_and_random_numbers_have_their_names_in_contrib_too():
+    experimental = tf.data.experimental
+    for name in ("CheckpointInputPipelineHook", "CsvDataset", "Optional", "RandomDataset", "Reducer", "SqlDataset", "TFRecordWriter",
+                 "copy_to_device", "dense_to_sparse_batch", "get_next_as_optional", "group_by_reducer", "make_saveable_from_iterator",
+                 "parse_example_dataset", "scan", "unique"):
+        assert getattr(tf.contrib.data, name) is getattr(experimental, name), name
+    assert tf.contrib.rnn.static_state_saving_rnn is tf.nn.static_state_saving_rnn
+    random = tf.contrib.stateless
+    drawn = run(lambda: [random.stateless_random_uniform([3], [1, 2]), random.stateless_random_normal([3], [1, 2]),
+                         random.stateless_truncated_normal([3], [1, 2]), random.stateless_multinomial([[1.0, 2.0]], 3, [1, 2])])
+    with oracle.Graph().as_default(), oracle.Session() as sess:
+        theirs = sess.run([oracle.random.stateless_uniform([3], [1, 2]), oracle.random.stateless_normal([3], [1, 2]),
+                           oracle.random.stateless_truncated_normal([3], [1, 2]),
+                           oracle.random.stateless_multinomial([[1.0, 2.0]], 3, [1, 2])])
+    for a, b in zip(drawn, theirs):
+        assert a.dtype == b.dtype and np.allclose(a, b, atol=1e-6)
+
+
 def test_programs_import_these_by_their_old_paths(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)

@@ -21,7 +21,7 @@ __all__ = [
     "distributions", "eager", "estimator", "factorization", "ffmpeg", "framework", "gan", "graph_editor", "hooks", "image",
     "input_pipeline", "integrate", "kfac", "layers", "learn", "legacy_seq2seq", "linalg", "lookup", "losses", "memory_stats", "metrics",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler", "rnn",
-    "saved_model", "seq2seq", "session_bundle", "signal", "slim", "sparsemax", "staging", "stat_summarizer", "summary",
+    "saved_model", "seq2seq", "session_bundle", "signal", "slim", "sparsemax", "staging", "stat_summarizer", "stateless", "summary",
     "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "training", "util",
 ]
 _LATER = (
@@ -29,7 +29,7 @@ _LATER = (
     "factorization", "ffmpeg", "gan", "graph_editor", "hooks", "image", "input_pipeline", "integrate", "kfac", "linalg",
     "memory_stats",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler",
-    "saved_model", "seq2seq", "session_bundle", "signal", "sparsemax", "staging", "stat_summarizer", "summary",
+    "saved_model", "seq2seq", "session_bundle", "signal", "sparsemax", "staging", "stat_summarizer", "stateless", "summary",
     "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "util",
 )
 __getattr__ = _publish(__name__, _LATER)

@@ -40,7 +40,7 @@ from weft._core.contrib.rnn.lstm_cells import (
     PhasedLSTMCell,
     TimeFreqLSTMCell,
 )
-from weft._core.nn.rnn import static_bidirectional_rnn, static_rnn
+from weft._core.nn.rnn import static_bidirectional_rnn, static_rnn, static_state_saving_rnn
 from weft._core.nn.rnn_cell import (
     BasicLSTMCell,
     BasicRNNCell,
@@ -66,6 +66,6 @@ __all__ = [
     "NASCell", "OutputProjectionWrapper", "PhasedLSTMCell", "RNNCell", "ResidualWrapper", "SRUCell",
     "TimeFreqLSTMCell", "TimeReversedFusedRNN", "UGRNNCell", "best_effort_input_batch_size",
     "stack_bidirectional_dynamic_rnn", "stack_bidirectional_rnn", "static_bidirectional_rnn", "static_rnn",
-    "transpose_batch_time",
+    "static_state_saving_rnn", "transpose_batch_time",
 ]
 __getattr__ = _publish(__name__)

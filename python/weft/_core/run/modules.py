@@ -226,6 +226,7 @@ MODULES = {
     "tensorflow.contrib.periodic_resample.python.ops.periodic_resample_op": "weft.contrib.periodic_resample",
     "tensorflow.contrib.predictor.predictor": "weft.contrib.predictor",
     "tensorflow.contrib.predictor.predictor_factories": "weft.contrib.predictor",
+    "tensorflow.contrib.predictor.saved_model_predictor": "weft.contrib.predictor",
     "tensorflow.contrib.quantize.python": None,
     "tensorflow.contrib.quantize.python.quantize_graph": "weft.contrib.quantize",
     "tensorflow.contrib.resampler.python": None,

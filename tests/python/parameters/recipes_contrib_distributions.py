@@ -77,6 +77,19 @@ tf.contrib.distributions.bijectors.Affine(shift=[1.0, 2.0], scale_perturb_factor
 tf.contrib.distributions.bijectors.Chain() ; bijectors=[tf.contrib.distributions.bijectors.Exp()], PLAIN ; B
 tf.contrib.distributions.bijectors.Invert(tf.contrib.distributions.bijectors.Softplus()) ;
     bijector=tf.contrib.distributions.bijectors.Softsign(), PLAIN ; B
+BIJECTORS.RealNVP(1, BIJECTORS.real_nvp_default_template([3])) ; num_masked=2,
+    shift_and_log_scale_fn=BIJECTORS.real_nvp_default_template([3], True), is_constant_jacobian=True, PLAIN ;
+    [it.forward(X[:, :3]), it.is_constant_jacobian, it.validate_args, it.name]
+BIJECTORS.MaskedAutoregressiveFlow(BIJECTORS.masked_autoregressive_default_template([4])) ;
+    shift_and_log_scale_fn=BIJECTORS.masked_autoregressive_default_template([4], True), is_constant_jacobian=True, unroll_loop=True, PLAIN ;
+    [it.forward(X[:, :2]), len(tf.get_default_graph().get_operations()), it.is_constant_jacobian, it.validate_args, it.name]
+BIJECTORS.real_nvp_default_template([3]) ; hidden_layers=[4], shift_only=True, activation=tf.tanh, name='given' ;
+    [str(it(X[:, :1], 1)), it(X[:, :1], 1)[0], it.name]
+BIJECTORS.masked_autoregressive_default_template([4]) ; hidden_layers=[5], shift_only=True, activation=tf.tanh, log_scale_min_clip=0.5,
+    log_scale_max_clip=-1.0, log_scale_clip_gradient=True, name='given' ;
+    [str(it(X[:, :2])), it(X[:, :2])[0], len(tf.get_default_graph().get_operations()), it.name]
+BIJECTORS.masked_dense(X[:, :2], 4, 2) ; inputs=X[:, 1:3], units=6, num_blocks=1, exclusive=True, kernel_initializer=tf.ones_initializer(),
+    reuse=True, name='given' ; it
 tf.contrib.distributions.bijectors.Permute([1, 0]) ; permutation=[0, 1], PLAIN ; B
 tf.contrib.distributions.bijectors.Reshape([1, 2]) ; event_shape_out=[2, 1], event_shape_in=[2], PLAIN ; [it.forward([0.2, 0.3]), it.name,
     it.validate_args, it.inverse_event_shape([1, 2])]
@@ -94,4 +107,5 @@ tf.contrib.distributions.bijectors.Inline(tf.exp, tf.log, tf.sin) ; forward_fn=t
 tf.contrib.distributions.bijectors.Bijector() ; graph_parents=[X], is_constant_jacobian=True, dtype=tf.float64, forward_min_event_ndims=1,
     inverse_min_event_ndims=2, PLAIN ; [it.graph_parents, it.is_constant_jacobian, it.dtype, it.forward_min_event_ndims,
     it.inverse_min_event_ndims, it.validate_args, it.name]
-""".replace("COMMON", _COMMON).replace("PLAIN", _PLAIN).replace("USE", _USE).replace("FLAGS", _FLAGS).replace("; B\n", "; %s\n" % _B)
+""".replace("BIJECTORS", "tf.contrib.distributions.bijectors").replace("COMMON", _COMMON).replace("PLAIN", _PLAIN).replace(
+    "USE", _USE).replace("FLAGS", _FLAGS).replace("; B\n", "; %s\n" % _B)

@@ -69,6 +69,8 @@ MODULES = {
     "tensorflow.contrib.distributions.python.ops": "weft.contrib.distributions",
     "tensorflow.contrib.distributions.python.ops.bijector": "weft.contrib.distributions.bijectors",
     "tensorflow.contrib.distributions.python.ops.bijectors.affine": "weft.contrib.distributions.bijectors",
+    "tensorflow.contrib.distributions.python.ops.bijectors.masked_autoregressive": "weft.contrib.distributions.bijectors",
+    "tensorflow.contrib.distributions.python.ops.bijectors.real_nvp": "weft.contrib.distributions.bijectors",
     "tensorflow.contrib.distributions.python.ops.deterministic": "weft.contrib.distributions",
     "tensorflow.contrib.distributions.python.ops.independent": "weft.contrib.distributions",
     "tensorflow.contrib.distributions.python.ops.logistic": "weft.contrib.distributions",

@@ -14,6 +14,13 @@ from weft._core.distributions.bijectors import (
     Square,
     Weibull,
 )
+from weft._core.distributions.flows import (
+    MaskedAutoregressiveFlow,
+    RealNVP,
+    masked_autoregressive_default_template,
+    masked_dense,
+    real_nvp_default_template,
+)
 from weft._core.distributions.vector_bijectors import (
     Affine,
     AffineLinearOperator,
@@ -29,7 +36,8 @@ from weft._core.public import publish as _publish
 
 __all__ = [
     "AbsoluteValue", "Affine", "AffineLinearOperator", "AffineScalar", "Bijector", "Chain", "Exp", "FillTriangular",
-    "Gumbel", "Identity", "Inline", "Invert", "Permute", "PowerTransform", "Reshape", "Sigmoid", "SinhArcsinh",
-    "SoftmaxCentered", "Softplus", "Softsign", "Square", "Weibull",
+    "Gumbel", "Identity", "Inline", "Invert", "MaskedAutoregressiveFlow", "Permute", "PowerTransform", "RealNVP",
+    "Reshape", "Sigmoid", "SinhArcsinh", "SoftmaxCentered", "Softplus", "Softsign", "Square", "Weibull",
+    "masked_autoregressive_default_template", "masked_dense", "real_nvp_default_template",
 ]
 __getattr__ = _publish(__name__)

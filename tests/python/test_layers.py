@@ -191,3 +191,14 @@ def test_messages_travel_both_ways():
     with oracle.Graph().as_default(), oracle.Session() as sess:
         got, = oracle.import_graph_def(def_, return_elements=["sum:0"])
         np.testing.assert_array_equal(sess.run(got), [4.0, 5.0])
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda tf, x: tf.layers.dense(x, 3), "The last dimension of the inputs to a Dense layer should be defined. Found None"),
+    (lambda tf, x: tf.keras.layers.Dense(3)(x), "The last dimension of the inputs to a Dense layer should be defined. Found None"),
+    (lambda tf, x: tf.layers.conv2d(x, 3, 3), "The channel dimension of the inputs should be defined"),
+    (lambda tf, x: tf.layers.separable_conv2d(x, 3, 3), "The channel dimension of the inputs should be defined")])
+def test_layers_say_that_they_need_the_depth_of_an_input_of_unknown_rank(make, words):
+    for system in (weft, oracle) if "Dense" in words else (weft,):  # The others are a TypeError without a reason there.
+        with system.Graph().as_default(), pytest.raises(ValueError, match=words):
+            make(system, system.placeholder(system.float32))

@@ -58,7 +58,7 @@ class Conv(Layer):
 
     def _channels(self, input_shape):
         shape = TensorShape(input_shape)
-        found = shape.as_list()[self._channel_axis]
+        found = None if shape.ndims is None else shape.as_list()[self._channel_axis]
         if found is None:
             raise ValueError("The channel dimension of the inputs should be defined. The input_shape received is %s, where axis %s "
                              "(0-based) is the channel dimension, which found to be `None`." % (shape, self._channel_axis))

@@ -38,7 +38,8 @@ class Dense(Layer):
         dtype = as_dtype(self.dtype or backend.floatx())
         if not (dtype.is_floating or dtype.is_complex):
             raise TypeError("A Dense layer can only be built with a floating-point dtype. Received: dtype=%s" % dtype)
-        depth = TensorShape(input_shape).as_list()[-1]
+        shape = TensorShape(input_shape)
+        depth = None if shape.ndims is None else shape.as_list()[-1]
         if depth is None:
             raise ValueError("The last dimension of the inputs to a Dense layer should be defined. Found None. Full input shape "
                              "received: %s" % (input_shape,))

@@ -464,11 +464,14 @@ weft_err weft__cluster_step_run(cluster_step *s, const weft_tensor *const *feed,
   int64_t id = weft__cluster_step_new_id();
   if (!graph_key) graph_key = s->graph_key;
   if (graph_key) WEFT_TRY(weft__collective_step_begin(s->worker, graph_key, deadline_ns, c, &id));
-  weft_err err = step_run_parts(s, id, feed, fetched, c, deadline_ns, stats);
+  status result = {0}; /* the cleanup makes errors of its own, which must not replace the message of this one */
+  weft__status_update(&result, step_run_parts(s, id, feed, fetched, c, deadline_ns, stats));
   if (graph_key)
-    weft__collective_step_end(s->worker, graph_key, id, err);
+    weft__collective_step_end(s->worker, graph_key, id, result.code);
   else
     weft__worker_cleanup_step(s->worker, id);
+  weft_err err = weft__status_raise(&result);
+  weft__status_finish(&result);
   return err;
 }
 

@@ -10,6 +10,8 @@
 #include "kernels/gpu/gpu_host.h"
 #include "state/variable.h"
 
+#include <string.h>
+
 weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v) {
   k->ref[j] = it->in[j].wants_ref ? v : NULL;
   if (!it->in[j].wants_ref) return weft__variable_read(v, (weft_tensor *)(uintptr_t)k->in[j]);
@@ -28,8 +30,10 @@ static void drop_derefs(const plan_item *it, kernel *k) {
     if (it->in[j].from_ref && !it->in[j].wants_ref) weft__tensor_clear((weft_tensor *)(uintptr_t)k->in[j]);
 }
 
+/* Names the node that failed.  A receive is not named: its error is that of another part or of the network, and the
+ * program has no node of that name. */
 weft_err weft__item_error(const plan_item *it, weft_err err) {
-  if (weft__error_has(ERROR_NAMES_NODE)) return err;
+  if (weft__error_has(ERROR_NAMES_NODE) || strcmp(it->node->op_name, "_Recv") == 0) return err;
   weft__error_add_facts(err, ERROR_NAMES_NODE);
   return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
 }

@@ -132,11 +132,11 @@ static weft_err server_check_task(const cluster *c, const server_opts *o, const 
   if (*address) return WEFT_OK;
   const cluster_job *j = weft__cluster_job(c, o->job);
   if (j)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Task %d was not defined in job \"%s\", which has %d tasks", o->task,
-                      o->job, j->n_task);
+    return weft__fail(WEFT_INTERNAL, "Task %d was not defined in job \"%s\", which has %d tasks", o->task, o->job,
+                      j->n_task);
   text jobs = {0};
   for (int i = 0; i < c->n_job; i++) weft__text_printf(&jobs, "%s%s", i ? ", " : "", c->job[i].name);
-  weft_err err = weft__fail(WEFT_INVALID_ARGUMENT, "Job \"%s\" was not defined in cluster, whose jobs are: %s", o->job,
+  weft_err err = weft__fail(WEFT_INTERNAL, "Job \"%s\" was not defined in cluster, whose jobs are: %s", o->job,
                             weft__text_get(&jobs));
   weft__text_finish(&jobs);
   return err;

@@ -72,9 +72,9 @@ TEST(unknown_tasks_and_ports_in_use_are_rejected) {
   weft_server *s = NULL, *first = start_server("local=localhost:0", "local", 0);
   char spec[100];
   EXPECT_OK(weft__cluster_parse(&c, "ps=localhost:0"));
-  EXPECT_ERR(weft__server_create(&s, &c, &(server_opts){.job = "worker"}), WEFT_INVALID_ARGUMENT,
+  EXPECT_ERR(weft__server_create(&s, &c, &(server_opts){.job = "worker"}), WEFT_INTERNAL,
              "Job \"worker\" was not defined in cluster, whose jobs are: ps");
-  EXPECT_ERR(weft__server_create(&s, &c, &(server_opts){.job = "ps", .task = 1}), WEFT_INVALID_ARGUMENT,
+  EXPECT_ERR(weft__server_create(&s, &c, &(server_opts){.job = "ps", .task = 1}), WEFT_INTERNAL,
              "Task 1 was not defined in job \"ps\"");
   weft__cluster_finish(&c);
   snprintf(spec, sizeof spec, "ps=localhost:%s", strrchr(weft__server_target(first), ':') + 1);

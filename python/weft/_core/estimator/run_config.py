@@ -7,6 +7,7 @@ from weft import _weft
 from weft._core.distribute.strategy import Strategy
 from weft._core.framework import protos
 from weft._core.framework.absent import Named
+from weft._core.platform import logging
 from weft._core.train.server import ClusterSpec
 
 
@@ -32,7 +33,10 @@ def environment():
     text = os.environ.get("TF_CONFIG")
     if text:
         try:
-            return json.loads(text)
+            config = json.loads(text)
+            if config:
+                logging.info("TF_CONFIG environment variable: %s", config)
+            return config
         except json.JSONDecodeError as e:
             raise json.JSONDecodeError("TF_CONFIG is not JSON: %s" % e.msg, e.doc, e.pos) from None
     cluster, job, task = _weft.role([])

@@ -47,14 +47,20 @@ class Server(metaclass=Named):
             task_index = given.task_index if task_index is None else task_index
             protocol = protocol or given.protocol or None
             given = given.cluster
-        cluster = ClusterSpec(given)
+        try:
+            cluster = ClusterSpec(given)
+        except TypeError:
+            if isinstance(given, (ClusterSpec, protos.ClusterDef, dict)):
+                raise
+            raise TypeError("Could not convert `server_or_cluster_def` to a `tf.train.ServerDef` or "
+                            "`tf.train.ClusterSpec`.") from None
         if job_name is None:
             if len(cluster.jobs) != 1:
-                raise ValueError("Must specify an explicit job_name")
+                raise ValueError("Must specify an explicit `job_name`.")
             job_name = cluster.jobs[0]
         if task_index is None:
             if cluster.num_tasks(job_name) != 1:
-                raise ValueError("Must specify an explicit task_index")
+                raise ValueError("Must specify an explicit `task_index`.")
             task_index, = cluster.task_indices(job_name)
         self._open(cluster.as_cluster_def().SerializeToString(), job_name, operator.index(task_index), protocol, config, start)
 

@@ -445,9 +445,14 @@ class GlobalStepWaiterHook(_StepHook):
         self._wait_until_step, self._waiting = wait_until_step, True
 
     def before_run(self, run_context):
+        from weft._core.platform import logging
+        logged = False
         while self._waiting and self._wait_until_step > 0:
             if int(run_context.session.run(self._global_step_tensor)) >= self._wait_until_step:
                 break
+            if not logged:
+                logging.info("Waiting for global step %d before starting training.", self._wait_until_step)
+            logged = True
             time.sleep(0.5)
         self._waiting = False
 
@@ -496,11 +501,14 @@ class ProfilerHook(_StepHook):
         return SessionRunArgs(self._global_step_tensor, options=options)
 
     def after_run(self, run_context, run_values):
+        from weft._core.platform import logging
         step = int(run_values.results)
         if self._request_summary:
             step = int(run_context.session.run(self._global_step_tensor))
             self._timer.update_last_triggered_step(step)
-            with open(local(self._output_file.format(step)), "w") as f:
+            path = self._output_file.format(step)
+            logging.info("Saving timeline for %d into '%s'.", step, path)
+            with open(local(path), "w") as f:
                 f.write(Timeline(run_values.run_metadata.step_stats).generate_chrome_trace_format(*self._shown))
             if self._summary_writer is not None:
                 self._summary_writer.add_run_metadata(run_values.run_metadata, "step_%d" % step, step)

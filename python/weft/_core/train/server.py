@@ -21,6 +21,8 @@ class ClusterSpec(metaclass=Named):
                             "or a `ClusterDef` protocol buffer")
         self._spec = {}
         for job, tasks in cluster.items():
+            if not isinstance(job, (str, bytes)):
+                raise TypeError("Job name %r must be bytes or unicode" % (job,))
             if not isinstance(tasks, (list, tuple, dict)):
                 raise TypeError("The tasks for job %r must be a list or a dictionary from integers to strings." % job)
             pairs = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
@@ -40,7 +42,7 @@ class ClusterSpec(metaclass=Named):
 
     @property
     def jobs(self):
-        return sorted(self._spec)
+        return list(self._spec)
 
     def num_tasks(self, job_name):
         return len(self._job(job_name))
@@ -71,7 +73,7 @@ class ClusterSpec(metaclass=Named):
     def as_cluster_def(self):
         """Returns the ClusterDef; spaces around addresses, such as in "a:1, b:1", are removed."""
         made = protos.ClusterDef()
-        for job in self.jobs:
+        for job in sorted(self._spec):
             texts = {i: a.decode() if isinstance(a, bytes) else a for i, a in self._spec[job].items()}
             made.job.add(name=job, tasks={i: text.strip() for i, text in texts.items()})
         return made

@@ -3,6 +3,7 @@ from weft import _weft
 from weft._core.framework.graph import GraphKeys, graph_of
 from weft._core.ops.gradients import _out
 from weft._core.ops.variables import variable_of
+from weft._core.platform import logging
 from weft._core.train.coordinator import QueueRunner
 from weft._core.train.optimizer import Optimizer, rows_of, step_out
 from weft._core.train.python_optimizer import in_python
@@ -18,6 +19,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._averages, self._to_average = variable_averages, variables_to_average or []
         self._sync, self._parts, self._runner, self._python = None, {}, None, None
         self._tokens_to_aggregate = self._replicas
+        logging.info("SyncReplicasV2: replicas_to_aggregate=%s; total_num_replicas=%s", self._aggregate, self._replicas)
 
     def compute_gradients(self, *args, **kwargs):
         return self._opt.compute_gradients(*args, **kwargs)

@@ -346,3 +346,33 @@ def test_an_input_fn_may_give_a_dataset(tmp_path):
         result = estimator.evaluate(lambda r=rows: r(1))
         found.append([result["loss"], int(result["global_step"]), [r["p"] for r in estimator.predict(lambda r=rows: r(1))]])
     compare(found[0], found[1])
+
+
+def test_an_evaluator_skips_a_checkpoint_that_is_deleted_meanwhile(tmp_path, monkeypatch):
+    """The chief keeps few checkpoints; a slow evaluator finds that the one it began with is gone."""
+    def model_fn(features, labels, mode):
+        w = weft.get_variable("w", [], initializer=weft.zeros_initializer())
+        loss = weft.square(w - weft.reduce_mean(features))
+        train = weft.train.GradientDescentOptimizer(0.1).minimize(loss, weft.train.get_global_step())
+        return weft.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
+
+    def input_fn():
+        return weft.data.Dataset.from_tensors([1.0])
+
+    def slow_input_fn():
+        calls.append(1)
+        if len(calls) == 1:
+            for file in tmp_path.glob("model.ckpt-1.*"):
+                file.unlink()
+            weft.train.update_checkpoint_state(str(tmp_path), str(tmp_path / "model.ckpt-2"))
+        return input_fn()
+
+    calls = []
+    config = weft.estimator.RunConfig(model_dir=str(tmp_path), save_checkpoints_steps=1)
+    weft.estimator.Estimator(model_fn, config=config).train(lambda: input_fn().repeat(), max_steps=2)
+    weft.train.update_checkpoint_state(str(tmp_path), str(tmp_path / "model.ckpt-1"))
+    monkeypatch.setenv("TF_CONFIG", '{"cluster": {"chief": ["a:1"]}, "task": {"type": "evaluator", "index": 0}}')
+    estimator = weft.estimator.Estimator(model_fn, config=weft.estimator.RunConfig(model_dir=str(tmp_path)))
+    weft.estimator.train_and_evaluate(estimator, weft.estimator.TrainSpec(input_fn, max_steps=2),
+                                    weft.estimator.EvalSpec(slow_input_fn, start_delay_secs=0, throttle_secs=0))
+    assert len(calls) == 2

@@ -5,9 +5,11 @@ import time
 from weft._core.estimator.run_config import TaskType
 from weft._core.estimator.server import start_server
 from weft._core.estimator.spec import EvalSpec, TrainSpec
+from weft._core.framework import errors
 from weft._core.framework.graph import GraphKeys
 from weft._core.platform import logging
 from weft._core.train.hooks import CheckpointSaverListener
+from weft._core.train.saver import checkpoint_exists
 
 _POLL_SECS = 0.5
 
@@ -27,7 +29,19 @@ class _Evaluator:
         path = self._estimator.latest_checkpoint()
         if not path or path == self._last:
             return False
-        self._last, self._last_time, spec = path, time.time(), self._spec
+        before, self._last, self._last_time = self._last, path, time.time()
+        try:
+            return self._evaluate(path)
+        except (ValueError, errors.OpError):
+            if checkpoint_exists(path):
+                raise
+            logging.warning("The checkpoint %s was deleted while it was evaluated (RunConfig: keep_checkpoint_max); the "
+                            "evaluation is skipped.", path)
+            self._last = before
+            return False
+
+    def _evaluate(self, path):
+        spec = self._spec
         metrics = self._estimator.evaluate(spec.input_fn, spec.steps, spec.hooks, path, spec.name)
         final = self._max_steps is not None and int(metrics[GraphKeys.GLOBAL_STEP]) >= self._max_steps
         exported = [e.export(self._estimator, os.path.join(self._estimator.model_dir, "export", e.name), path, metrics, final)
@@ -109,13 +123,16 @@ def _run_evaluator(estimator, train_spec, eval_spec):
             break
         if evaluator._last == before and warned != before:
             warned = before
-            logging.info("No new checkpoint ready for evaluation. Skip the current evaluation pass as evaluation results are "
+            logging.warning("No new checkpoint ready for evaluation. Skip the current evaluation pass as evaluation results are "
                          "expected to be same for the same checkpoint." if before else
                          "Estimator is not trained yet. Will start an evaluation when a checkpoint is ready.")
         elif evaluator._last == before:
             time.sleep(_POLL_SECS)
             continue
-        _wait(started + (eval_spec.throttle_secs if evaluator._last != before else _POLL_SECS))
+        until = started + (eval_spec.throttle_secs if evaluator._last != before else _POLL_SECS)
+        if until > time.time():
+            logging.info("Waiting %f secs before starting next eval run.", until - time.time())
+        _wait(until)
     logging.info("Exiting evaluation, global_step=%s >= train max_steps=%s", estimator._saved_step(), train_spec.max_steps)
 
 

@@ -53,7 +53,8 @@ def test_a_step_that_times_out_says_so(hosts, job):
                     for _ in range(3):
                         error = failure(session, value, options=options)
                         assert isinstance(error, tf.errors.DeadlineExceededError)
-                        assert "Timed out waiting for the step to finish" in error.message
+                        # On a busy machine the time is over before the step begins.
+                        assert re.search("Timed out|Gave up waiting", error.message), error.message
                         assert "Cleanup" not in error.message and "_Recv" not in error.message
 
 

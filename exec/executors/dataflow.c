@@ -256,23 +256,55 @@ static bool node_is_expensive(const node_run *s) {
          atomic_load_explicit(&weft__node_run_node(s)->cost, memory_order_relaxed) > EXPENSIVE_NS;
 }
 
-/* Submits all expensive nodes of the list but one to the pool, and returns the rest, which this thread runs.  If the
- * list has work to queue on a GPU, this thread does that, and all expensive nodes are submitted. */
-static node_run *submit_expensive(dataflow *f, node_run *list) {
-  node_run *kept = NULL, **end = &kept;
-  bool heavy = false;
-  for (const node_run *s = list; s && !heavy; s = s->next) heavy = node_only_queues(s);
-  for (node_run *s = list, *next; s; s = next) {
+/* How a node counts in the list of a thread. */
+typedef enum node_load { LOAD_LITTLE, LOAD_EXPENSIVE, LOAD_QUEUES, NODE_LOADS } node_load;
+
+/* The nodes that a thread runs next, and how many of them have each load.  The counts spare a walk over the whole list
+ * whenever a node makes others ready: in a loop with gradients hundreds may be waiting. */
+typedef struct run_list {
+  node_run *first;
+  int count[NODE_LOADS];
+} run_list;
+
+static node_load node_load_of(const node_run *s) {
+  return node_only_queues(s) ? LOAD_QUEUES : node_is_expensive(s) ? LOAD_EXPENSIVE : LOAD_LITTLE;
+}
+
+static node_run *list_pop(run_list *l) {
+  node_run *s = l->first;
+  l->first = s->next;
+  l->count[s->load]--;
+  WEFT_ASSERT(l->count[s->load] >= 0);
+  return s;
+}
+
+/* Puts `fresh` in front of the list.  If the thread may `share` its work, it submits all expensive nodes but one to the
+ * pool.  If the list has work to queue on a GPU, this thread does that, and all expensive nodes are submitted. */
+static void list_add(dataflow *f, run_list *l, node_run *fresh, bool share) {
+  bool queues = l->count[LOAD_QUEUES] > 0;
+  node_run *last = fresh;
+  for (node_run *s = fresh; s; last = s, s = s->next) {
+    s->load = share ? (int)node_load_of(s) : LOAD_LITTLE;
+    queues = queues || s->load == LOAD_QUEUES;
+  }
+  node_run *rest = l->first, **end = &l->first;
+  if (queues && l->count[LOAD_EXPENSIVE] > 0) { /* those in the list are submitted too */
+    last->next = rest;
+    rest = NULL;
+    *l = (run_list){0};
+  }
+  bool heavy = queues || l->count[LOAD_EXPENSIVE] > 0;
+  for (node_run *s = fresh, *next; s; s = next) {
     next = s->next;
-    bool worth = node_is_expensive(s), hand = heavy && worth;
+    const bool worth = s->load == LOAD_EXPENSIVE, hand = heavy && worth;
     if (hand) s->next = NULL;
     if (hand && weft__pool_submit(f->run.tasks, pool_process, s) == WEFT_OK) continue;
     heavy = heavy || worth;
+    l->count[s->load]++;
     *end = s;
     end = &s->next;
   }
-  *end = NULL;
-  return kept;
+  *end = rest;
 }
 
 /* Returns true if it submitted the list to the pool, because a borrowed thread has spent enough time on nodes. */
@@ -317,21 +349,16 @@ static bool dataflow_account(dataflow *f, int change) {
 
 /* Runs the nodes of the list, and those that become ready meanwhile, until all have ended, wait, or are on the pool. */
 static void dataflow_run_list(dataflow *f, node_run *first) {
-  bool alone = weft__pool_threads(f->run.tasks) == 1;
-  while (first) {
-    node_run *s = first;
+  const bool share = weft__pool_threads(f->run.tasks) > 1;
+  run_list l = {0};
+  if (first) list_add(f, &l, first, share);
+  while (l.first) {
     ready r = {0};
-    if (submit_from_borrowed(f, first)) return;
-    if (!alone && this_thread.ended && node_is_expensive(s)) submit_ended(f);
-    first = s->next;
-    outcome o = node_visit(f, s, &r);
+    if (submit_from_borrowed(f, l.first)) return;
+    if (share && this_thread.ended && node_is_expensive(l.first)) submit_ended(f);
+    outcome o = node_visit(f, list_pop(&l), &r);
     if (dataflow_account(f, r.count - (o == ENDED))) return;
-    if (r.count == 0) continue;
-    node_run *last = r.first;
-    while (last->next) last = last->next;
-    last->next = first;
-    first = r.first;
-    if (!alone && first->next) first = submit_expensive(f, first);
+    if (r.count > 0) list_add(f, &l, r.first, share);
   }
 }
 

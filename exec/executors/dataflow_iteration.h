@@ -33,6 +33,7 @@ typedef struct node_run { /* a node in an iteration */
   status why;       /* what a deferred kernel ended with */
   int64_t begin;    /* when it was called, if the step is logged */
   struct node_run *next;
+  int load; /* in the list of a thread: its node_load when it was put there */
 } node_run;
 
 struct iteration {

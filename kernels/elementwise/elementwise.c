@@ -5,8 +5,11 @@
  * bias its length), or gathered (any other broadcast). */
 #include "kernels/elementwise/elementwise.h"
 #include "base/alloc.h"
+#include "base/target_clones.h"
 #include "kernels/simd/widen.h"
 #include <assert.h>
+
+enum { FILL_LANES = 16 };
 
 typedef enum operand_kind { DIRECT, TILE, ROW, GATHER } operand_kind;
 
@@ -57,7 +60,37 @@ static void elementwise_repeat(char *dst, size_t size, int64_t period, int64_t n
   }
 }
 
-/* Copies the elements of o for output elements [i, i + n) to dst. */
+/* Repeats each of `rows` elements of 4 bytes, `stride` apart, n times.  Writes whole vectors, so up to a vector less
+ * one element behind the end. */
+WEFT_TARGET_CLONES static void fill_rows_32(uint32_t *dst, const uint32_t *src, int64_t stride, int64_t rows,
+                                            int64_t n) {
+  typedef uint32_t lanes __attribute__((vector_size(64), aligned(4), may_alias));
+  for (int64_t r = 0; r < rows; r++, dst += n, src += stride) {
+    const lanes v = *src - (lanes){0};
+    for (int64_t i = 0; i < n; i += FILL_LANES) *(lanes *)(void *)(dst + i) = v;
+  }
+}
+
+/* Copies `rows` whole rows of the last axis, which lie along the axis before it, to dst, which is a scratch buffer. */
+static void elementwise_gather_rows(const job *j, const operand *o, const char *src, int64_t rows, char *dst) {
+  const int last = j->rank - 1;
+  const int64_t n = j->dim[last], apart = o->stride[last - 1];
+  const size_t bytes = (size_t)n * o->size;
+  if (apart == 0 && o->stride[last] != 0) {
+    memcpy(dst, src, bytes);
+    elementwise_repeat(dst, o->size, n, rows * n);
+  } else if (o->stride[last] == 0 && o->size == sizeof(uint32_t)) {
+    fill_rows_32((uint32_t *)(void *)dst, (const uint32_t *)(const void *)src, apart, rows, n);
+  } else {
+    for (int64_t r = 0; r < rows; r++, src += (size_t)apart * o->size, dst += bytes)
+      if (o->stride[last] == 0)
+        elementwise_fill(dst, src, o->size, n);
+      else
+        memcpy(dst, src, bytes);
+  }
+}
+
+/* Copies the elements of o for output elements [i, i + n) to dst, a scratch buffer. */
 static void elementwise_gather(const job *j, const operand *o, int64_t i, int64_t n, char *dst) {
   int64_t at[WEFT_MAX_RANK], offset = 0;
   const int last = j->rank - 1;
@@ -68,10 +101,19 @@ static void elementwise_gather(const job *j, const operand *o, int64_t i, int64_
   while (n > 0) {
     const int64_t left = j->dim[last] - at[last], run = left < n ? left : n;
     const char *src = o->data + (size_t)offset * o->size;
-    if (o->stride[last] == 0)
+    int64_t rows = last > 0 && at[last] == 0 ? n / j->dim[last] : 0;
+    if (rows > 1) rows = rows < j->dim[last - 1] - at[last - 1] ? rows : j->dim[last - 1] - at[last - 1];
+    if (rows > 1) {
+      elementwise_gather_rows(j, o, src, rows, dst);
+      at[last - 1] += rows - 1; /* and one below */
+      offset += (rows - 1) * o->stride[last - 1];
+      dst += (size_t)((rows - 1) * run) * o->size;
+      n -= (rows - 1) * run;
+    } else if (o->stride[last] == 0) {
       elementwise_fill(dst, src, o->size, run);
-    else
+    } else {
       memcpy(dst, src, (size_t)run * o->size);
+    }
     dst += (size_t)run * o->size;
     n -= run;
     at[last] += run;

@@ -368,6 +368,9 @@ static const op_case add_cases[] = {
     {"f32[7,300] rand; f32[7,1] rand"},
     {"f32[3,2000] rand; f32[2000] rand"},
     {"f32[2,3,4,5] rand; f32[2,1,4,1] rand"},
+    {"f32[2,40,3,1] rand; f32[1,40,3,17] rand"}, /* short rows, more than a block of them */
+    {"f32[3,9,1,4] rand; f32[1,9,50,4] rand"},
+    {"f64[3,70,1] rand; f64[3,1,7] rand"},
     {"i32[2] 2147483647 1; i32[] 1", "i32[2] -2147483648 2"},
     {"u8[2] 255 1; u8[2] 1 1", "u8[2] 0 2", NULL, CASE_NO_GRAD},
     {"f32[2] 1 2; f32[3] 1 2 3", "error INVALID_ARGUMENT"},

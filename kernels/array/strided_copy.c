@@ -107,6 +107,21 @@ WEFT_TARGET_CLONES static void fill_row(char *d, const char *s, int64_t n, size_
   }
 }
 
+/* Repeats each of `rows` elements of 4 bytes, `stride` bytes apart, n times.  Writes whole vectors, except for the last
+ * rows: what is behind them belongs to others. */
+WEFT_TARGET_CLONES static void fill_rows_32(char *d, const char *s, int64_t stride, int64_t rows, int64_t n) {
+  enum { LANES = 16 };
+  typedef uint32_t lanes __attribute__((vector_size(64), aligned(1), may_alias));
+  uint32_t one;
+  const int64_t exact = (LANES - 1) / n + 1; /* rows that a vector may reach into, and the last one */
+  for (int64_t r = 0; r < rows; r++, d += n * (int64_t)sizeof one, s += stride) {
+    memcpy(&one, s, sizeof one);
+    const lanes v = one - (lanes){0};
+    for (int64_t i = 0; r < rows - exact && i < n; i += LANES) memcpy(d + i * (int64_t)sizeof one, &v, sizeof v);
+    for (int64_t i = 0; r >= rows - exact && i < n; i++) memcpy(d + i * (int64_t)sizeof one, &one, sizeof one);
+  }
+}
+
 static void copy_row(const copy_job *j, char *d, const char *s, int64_t n) {
   int in = j->b.rank - 1;
   int64_t size = (int64_t)j->size, ds = j->b.dst[in], ss = j->b.src[in];
@@ -162,8 +177,38 @@ static int64_t walk_items(const copy_job *j) {
   return n;
 }
 
+/* Returns true if rows that lie along the axis before the last are one element each, repeated, and are short and
+ * adjacent in the destination. */
+static bool fills_rows(const copy_job *j) {
+  const strided_copy *b = &j->b;
+  enum { SHORT_ROW = 64 };
+  const int in = b->rank - 1;
+  return j->plane < 0 && in > 0 && b->dim[in] <= SHORT_ROW && j->size == sizeof(uint32_t) && b->src[in] == 0 &&
+         b->dst[in] == (int64_t)j->size && b->dst[in - 1] == b->dim[in] * (int64_t)j->size;
+}
+
+static void fill_items(const copy_job *j, int64_t begin, int64_t end) {
+  const strided_copy *b = &j->b;
+  const int in = b->rank - 1;
+  walk w;
+  walk_start(&w, j, begin);
+  for (int64_t i = begin, rows; i < end; i += rows) {
+    rows = b->dim[in - 1] - w.at[in - 1];
+    rows = rows < end - i ? rows : end - i;
+    fill_rows_32(j->dst + w.dst, j->src + w.src, b->src[in - 1], rows, b->dim[in]);
+    w.at[in - 1] += rows - 1;
+    w.src += (rows - 1) * b->src[in - 1];
+    w.dst += (rows - 1) * b->dst[in - 1];
+    walk_next(&w);
+  }
+}
+
 static void copy_items(void *arg, int64_t begin, int64_t end) {
   const copy_job *j = arg;
+  if (fills_rows(j)) {
+    fill_items(j, begin, end);
+    return;
+  }
   const strided_copy *b = &j->b;
   int in = b->rank - 1;
   walk w;

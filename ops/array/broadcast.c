@@ -168,6 +168,8 @@ static const op_case to_cases[] = {
     {"str[1] \"a\"; i32[1] 2", "str[2] \"a\"", NULL, 0},
     {"f32[] 1; i32[0] 0", "f32[] 1", NULL, 0},
     {"i16[4,1,5] rand; i32[4] 3 4 70 5", NULL, NULL, 0},
+    {"f32[3,70,1] rand; i32[3] 3 70 5", NULL, NULL, 0}, /* short rows of one element */
+    {"f32[2,1,90,1] rand; i32[4] 2 3 90 17", NULL, NULL, 0},
     {"f32[2,3] 0; i32[2] 3 3", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[2,3] 0; i32[1] 3", "error INVALID_ARGUMENT", NULL, 0},
     {0},

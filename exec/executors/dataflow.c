@@ -256,9 +256,6 @@ static bool node_is_expensive(const node_run *s) {
          atomic_load_explicit(&weft__node_run_node(s)->cost, memory_order_relaxed) > EXPENSIVE_NS;
 }
 
-/* How a node counts in the list of a thread. */
-typedef enum node_load { LOAD_LITTLE, LOAD_EXPENSIVE, LOAD_QUEUES, NODE_LOADS } node_load;
-
 /* The nodes that a thread runs next, and how many of them have each load.  The counts spare a walk over the whole list
  * whenever a node makes others ready: in a loop with gradients hundreds may be waiting. */
 typedef struct run_list {
@@ -266,6 +263,7 @@ typedef struct run_list {
   int count[NODE_LOADS];
 } run_list;
 
+/* LOAD_QUEUES: it only queues work on a GPU. */
 static node_load node_load_of(const node_run *s) {
   return node_only_queues(s) ? LOAD_QUEUES : node_is_expensive(s) ? LOAD_EXPENSIVE : LOAD_LITTLE;
 }
@@ -284,7 +282,7 @@ static void list_add(dataflow *f, run_list *l, node_run *fresh, bool share) {
   bool queues = l->count[LOAD_QUEUES] > 0;
   node_run *last = fresh;
   for (node_run *s = fresh; s; last = s, s = s->next) {
-    s->load = share ? (int)node_load_of(s) : LOAD_LITTLE;
+    s->load = share ? node_load_of(s) : LOAD_LITTLE;
     queues = queues || s->load == LOAD_QUEUES;
   }
   node_run *rest = l->first, **end = &l->first;

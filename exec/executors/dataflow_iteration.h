@@ -24,6 +24,8 @@ typedef struct dataflow dataflow;
 typedef struct dataflow_frame dataflow_frame;
 typedef struct iteration iteration;
 
+typedef enum node_load { LOAD_LITTLE, LOAD_EXPENSIVE, LOAD_QUEUES, NODE_LOADS } node_load; /* see dataflow.c */
+
 typedef struct node_run { /* a node in an iteration */
   _Atomic uint64_t word;
   iteration *iteration;
@@ -33,7 +35,7 @@ typedef struct node_run { /* a node in an iteration */
   status why;       /* what a deferred kernel ended with */
   int64_t begin;    /* when it was called, if the step is logged */
   struct node_run *next;
-  int load; /* in the list of a thread: its node_load when it was put there */
+  node_load load; /* how it counts in the list of a thread, which it was put into */
 } node_run;
 
 struct iteration {

@@ -1,8 +1,9 @@
 /* conn.c - reads and writes frames without waiting.
  *
  * A sender writes to the socket at once; only what does not fit is left to the loop.  The kernel reads a large body
- * straight into the memory it will stay in, unless it is in the peer's shared memory.  A connection is removed from
- * its loop in dispatch alone, so that no event can come for one that is gone.
+ * straight into the memory it will stay in, unless it is in the peer's shared memory.  While the rest of such a body
+ * comes by TCP, the reader is woken for LOW_WATER_MAX bytes at a time, not for every few packets.  A connection is
+ * removed from its loop in dispatch alone, so that no event can come for one that is gone.
  *
  * Lock: the connection's, over everything that sends.  Under it the socket is written, which does not wait, and the
  * source is rearmed or migrated.  Frames are freed without it, since that may release tensors. */
@@ -21,7 +22,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { IOVECS_MAX = 64 };
+enum {
+  IOVECS_MAX = 64,
+  LOW_WATER_MIN =
+      64 << 10, /* bytes; for less, two system calls that change the low-water mark cost more than they save */
+  LOW_WATER_MAX = 512 << 10, /* with more, the sender fills its buffer and then waits for the reader */
+};
 
 typedef struct out_frame {
   struct out_frame *next;
@@ -227,10 +233,7 @@ static bool conn_send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_siz
 
 /* A greeting to a peer on this host carries a shared memory segment; without one, all goes through the socket. */
 static void conn_create_shm(conn *c) {
-  int family = 0;
-  socklen_t n = sizeof family;
-  getsockopt(c->source.fd, SOL_SOCKET, SO_DOMAIN, &family, &n);
-  if (family == AF_UNIX && weft__shm_create(&c->own_shm, &c->fd_to_send) != WEFT_OK)
+  if (c->unix_socket && weft__shm_create(&c->own_shm, &c->fd_to_send) != WEFT_OK)
     weft__log(LOG_DEBUG, "large tensors go through the socket, not through shared memory: %s", weft__error_message());
 }
 
@@ -550,6 +553,27 @@ static bool conn_migrate(conn *c) {
   return true;
 }
 
+/* Returns how many bytes of the body are still to come through the socket; counts no further than LOW_WATER_MAX. */
+static size_t conn_body_remaining(const conn *c) {
+  size_t remaining = 0;
+  for (int i = c->piece; c->has_head && i < c->body.n_piece && remaining < LOW_WATER_MAX; i++) {
+    const piece *p = weft__message_piece(&c->body, i);
+    if (!weft__shm_has_piece(p)) remaining += p->size - (i == c->piece ? c->piece_offset : 0);
+  }
+  return remaining < LOW_WATER_MAX ? remaining : LOW_WATER_MAX;
+}
+
+/* Says for how many bytes the loop reports input: never for more than are sure to come, so that none is left unread.
+ * The kernel reports less where its own buffer is full or the peer is gone.  Called last in each callback, since a mark
+ * that was set for an earlier body may be higher than what is to come now.  Unix sockets have no such mark. */
+static void conn_set_low_water(conn *c) {
+  size_t remaining = c->unix_socket ? 0 : conn_body_remaining(c);
+  int mark = remaining < LOW_WATER_MIN ? 1 : (int)remaining;
+  if (mark == c->low_water) return;
+  setsockopt(c->source.fd, SOL_SOCKET, SO_RCVLOWAT, &mark, sizeof mark);
+  c->low_water = mark;
+}
+
 /* Reads all there is, since events are edge-triggered; after READS reads other sources come first. */
 static void conn_on_ready(source *s, uint32_t events) {
   enum { READS = 16 };
@@ -561,19 +585,27 @@ static void conn_on_ready(source *s, uint32_t events) {
     return;
   }
   bool ends = events & ~(uint32_t)(EPOLLIN | EPOLLOUT); /* the peer closed; what it sent before may still be unread */
+  bool paused = false;
   for (int i = 0; more && i < READS; i++) {
-    if (!ends && conn_pause_reading(c)) return;
+    paused = !ends && conn_pause_reading(c);
+    if (paused) break;
     if (!conn_read_and_dispatch(c, &more)) return;
   }
-  if (!more && !ends) return;
+  conn_set_low_water(c);
+  if (paused || (!more && !ends)) return;
   pthread_mutex_lock(&c->lock);
   weft__loop_rearm_deferred(&c->source, c->wants_output);
   pthread_mutex_unlock(&c->lock);
 }
 
 void weft__conn_init(conn *c, const conn_callbacks *callbacks, int fd) {
+  int family = 0;
+  socklen_t n = sizeof family;
+  getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &n);
   c->source = (source){.fd = fd, .on_ready = conn_on_ready};
   c->callbacks = callbacks;
+  c->unix_socket = family == AF_UNIX;
+  c->low_water = 1;
   c->fd_to_send = c->received_fd = -1;
   atomic_init(&c->refs, 2);
   pthread_mutex_init(&c->lock, NULL);

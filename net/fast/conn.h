@@ -58,6 +58,7 @@ struct conn {
   const conn_callbacks *callbacks;
   atomic_int refs;
   atomic_bool authenticated; /* the greeting was accepted: the peer may send bodies */
+  bool unix_socket;          /* the peer is on this host; constant.  Else TCP */
   /* input, in dispatch only */
   uint8_t in[sizeof(frame_head) + FRAME_PREFIX_MAX];
   size_t in_begin, in_end;
@@ -69,6 +70,7 @@ struct conn {
   shm *peer_shm;       /* attached with the peer's greeting; NULL: none */
   int piece;           /* the one that is being read */
   size_t piece_offset; /* bytes of it that have arrived */
+  int low_water;       /* the loop reports input from so many bytes on; 1 but for the rest of a large body */
   uint64_t discard;    /* bytes of a body for which there was no memory: they are read and dropped */
   /* output */
   pthread_mutex_t lock; /* guards what follows, and the use of source */

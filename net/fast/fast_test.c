@@ -442,6 +442,109 @@ TEST_WITHIN(20, a_peer_that_sends_nothing_is_disconnected) {
   close_rig(&r);
 }
 
+/* ---- a connection alone, with a peer that writes to a TCP socket ---- */
+
+typedef struct lone_conn {
+  conn conn;
+  atomic_int frames, gone;
+  uint64_t bytes; /* of the last body */
+} lone_conn;
+
+static bool lone_frame(conn *c, const frame_head *h, const char *text, message *body) {
+  lone_conn *l = (lone_conn *)c;
+  EXPECT_EQ_INT(h->body, body->size);
+  EXPECT_EQ_MEM(text, "/", 2);
+  for (int i = 0; i < body->n_piece; i++) EXPECT_EQ_INT(weft__message_piece(body, i)->data[0], i + 1);
+  l->bytes = body->size;
+  atomic_fetch_add(&l->frames, 1);
+  return true;
+}
+
+static void lone_lost(conn *c, const char *why) {
+  (void)why;
+  weft__conn_release(c);
+}
+
+static void lone_destroy(conn *c) {
+  weft__conn_finish(c);
+  atomic_store(&((lone_conn *)c)->gone, 1);
+}
+
+static void connect_tcp_pair(int *ours, int *theirs) {
+  int port, fd;
+  EXPECT_OK(weft__socket_listen_tcp(&fd, "127.0.0.1", &port));
+  EXPECT_OK(weft__socket_connect_tcp(theirs, "127.0.0.1", port));
+  EXPECT(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 5000) == 1);
+  EXPECT((*ours = weft__socket_accept(fd)) >= 0);
+  close(fd);
+}
+
+static void write_slowly(int fd, const void *data, size_t size) {
+  for (size_t done = 0; done < size;) {
+    ssize_t n = send(fd, (const uint8_t *)data + done, size - done, MSG_NOSIGNAL);
+    if (n > 0)
+      done += (size_t)n;
+    else
+      usleep(1000);
+  }
+}
+
+/* Writes head and prefix of a frame with a body of n pieces. */
+static void write_head(int fd, const uint64_t *size, int n) {
+  frame_head h = {.magic = FRAME_MAGIC, .kind = FRAME_RESPONSE, .n_piece = (uint16_t)n, .text = 1};
+  for (int i = 0; i < n; i++) h.body += size[i];
+  write_slowly(fd, &h, sizeof h);
+  if (n) write_slowly(fd, size, 8 * (size_t)n);
+  write_slowly(fd, "/", 1);
+}
+
+static int low_water(int fd) {
+  int mark = 0;
+  socklen_t n = sizeof mark;
+  EXPECT_EQ_INT(getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &mark, &n), 0);
+  return mark;
+}
+
+static bool low_water_soon(int fd, int least, int most) {
+  for (int i = 0; i < 5000 && (low_water(fd) < least || low_water(fd) > most); i++) usleep(1000);
+  return low_water(fd) >= least && low_water(fd) <= most;
+}
+
+/* The reader is woken for many bytes of a large body at once, but for any byte of what follows it. */
+TEST(the_rest_of_a_large_body_by_tcp_wakes_the_reader_seldom) {
+  enum { LARGE = 3 << 20, REST = 100 << 10 };
+  const uint64_t sizes[] = {LARGE, REST};
+  static const conn_callbacks callbacks = {lone_frame, lone_lost, lone_destroy};
+  static lone_conn l;
+  static uint8_t first[LARGE] = {1}, second[REST] = {2};
+  int ours, theirs;
+  loop_group *loops;
+  EXPECT_OK(weft__transport_retain_loops(&loops));
+  connect_tcp_pair(&ours, &theirs);
+  l.conn.authenticated = true;
+  weft__conn_init(&l.conn, &callbacks, ours);
+  EXPECT_OK(weft__conn_start(&l.conn, loops));
+  for (int turn = 1; turn < 4; turn++) {
+    write_head(theirs, sizes, 2);
+    EXPECT(low_water_soon(ours, 256 << 10, LARGE));
+    write_slowly(theirs, first, LARGE);
+    write_slowly(theirs, second, 10);
+    write_slowly(theirs, second + 10, REST - 10);
+    EXPECT(soon(&l.frames, 2 * turn - 1));
+    EXPECT_EQ_INT(l.bytes, LARGE + REST);
+    EXPECT(low_water_soon(ours, 1, 1));
+    write_head(theirs, NULL, 0);
+    EXPECT(soon(&l.frames, 2 * turn));
+    EXPECT_EQ_INT(l.bytes, 0);
+  }
+  write_head(theirs, sizes, 2); /* the peer leaves in the middle of a body */
+  write_slowly(theirs, first, 100);
+  EXPECT(low_water_soon(ours, 256 << 10, LARGE));
+  close(theirs);
+  EXPECT(soon(&l.gone, 1));
+  weft__transport_release_loops(loops);
+}
+
 static void *close_sockets(void *arg) {
   for (int *fd = arg; *fd >= 0; fd++) close(*fd);
   return NULL;

@@ -1,4 +1,4 @@
-/* ready_queue.c - a table of keys, and two doubly linked lists through the sources that are ready.
+/* ready_queue.c - a table of keys, and three doubly linked lists through the sources that are ready.
  *
  * The lists are part of the sources, so that an event costs no allocation.  Lock: the queue's, which is a leaf. */
 #include "net/fast/ready_queue.h"
@@ -17,7 +17,9 @@ void weft__ready_queue_finish(ready_queue *q) {
 
 weft_err weft__ready_queue_register(ready_queue *q, source *s) {
   s->events = 0, s->defer_next = false;
+  s->turns = 0;
   pthread_mutex_lock(&q->lock);
+  s->served = q->least_served;
   weft_err err = weft__slot_table_add(&q->sources, s, &s->key);
   pthread_mutex_unlock(&q->lock);
   return err;
@@ -39,10 +41,12 @@ void weft__ready_queue_unregister(ready_queue *q, source *s) {
   pthread_mutex_unlock(&q->lock);
 }
 
-/* Adds a source as the newest of its list.  The caller holds the lock. */
+/* Adds a source as the newest of its list.  One that comes seldom must not be the least served for long when it comes
+ * more often, so it falls behind by no more than a bounded number of services.  The caller holds the lock. */
 static void ready_queue_link(ready_queue *q, source *s, int64_t now_ns) {
-  ready_list *l = s->defer_next ? &q->deferred : &q->prompt;
+  ready_list *l = s->defer_next ? &q->deferred : s->turns >= READY_TURNS ? &q->resting : &q->prompt;
   WEFT_ASSERT(weft__lock_is_held(&q->lock) && !s->events && !l->newest == !l->oldest);
+  if (s->served + READY_LAG_MAX < q->least_served) s->served = q->least_served - READY_LAG_MAX;
   s->defer_next = false;
   s->ready_since_ns = now_ns;
   s->list = l;
@@ -68,13 +72,32 @@ void weft__ready_queue_push(ready_queue *q, uint64_t key, uint32_t events, int64
   pthread_mutex_unlock(&q->lock);
 }
 
-/* The source to serve next: the one that has waited longest if that is too long, else the newest, else the deferred one
- * that has waited longest; NULL: none.  The caller holds the lock. */
-static source *ready_queue_next(const ready_queue *q, int64_t now_ns) {
-  source *prompt = q->prompt.oldest, *deferred = q->deferred.oldest;
-  source *oldest = !deferred || (prompt && prompt->ready_since_ns <= deferred->ready_since_ns) ? prompt : deferred;
-  bool late = oldest && now_ns - oldest->ready_since_ns > READY_MAX_WAIT_MS * NS_PER_MS;
-  return late ? oldest : prompt ? q->prompt.newest : deferred;
+static source *older_source(source *a, source *b) {
+  return !b || (a && a->ready_since_ns <= b->ready_since_ns) ? a : b;
+}
+
+/* Of equals the one that has waited longest. */
+static source *least_served_source(const ready_list *l) {
+  source *least = l->oldest;
+  for (source *s = l->oldest; s; s = s->newer)
+    if (s->served < least->served) least = s;
+  return least;
+}
+
+/* The source to serve next: the one that has waited longest if that is too long; else the newest, or the first if that
+ * lags behind it; else a resting one, which then has turns, or the deferred one that has waited longest; NULL: none.
+ * The caller holds the lock. */
+static source *ready_queue_next(ready_queue *q, int64_t now_ns) {
+  source *rested = older_source(q->resting.oldest, q->deferred.oldest);
+  source *oldest = older_source(q->prompt.oldest, rested);
+  if (oldest && now_ns - oldest->ready_since_ns > READY_MAX_WAIT_MS * NS_PER_MS) return oldest;
+  source *first = q->prompt.oldest, *newest = q->prompt.newest;
+  if (newest) return first->served + READY_LAG < newest->served ? first : newest;
+  if (!rested || rested->list == &q->deferred) return rested;
+  source *s = least_served_source(&q->resting);
+  s->turns = 0;
+  q->least_served = s->served;
+  return s;
 }
 
 source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events) {
@@ -82,6 +105,8 @@ source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events) 
   source *s = ready_queue_next(q, now_ns);
   if (s) {
     *events = s->events;
+    s->served++;
+    if (s->turns < READY_TURNS) s->turns++;
     ready_queue_unlink(q, s);
   }
   pthread_mutex_unlock(&q->lock);
@@ -90,7 +115,7 @@ source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events) 
 
 bool weft__ready_queue_has_ready(ready_queue *q) {
   pthread_mutex_lock(&q->lock);
-  bool any = q->prompt.newest || q->deferred.newest;
+  bool any = q->prompt.newest || q->resting.newest || q->deferred.newest;
   pthread_mutex_unlock(&q->lock);
   return any;
 }

@@ -1,11 +1,17 @@
 /* ready_queue.h - the event sources of one event loop: their keys, and the queue of those that are ready.
  *
  * The queue is last in, first out.  Where more callers wait for a response than the machine has cores, a few of them
- * then work at a time and find their data in the caches; served first in, first out, each would find a cold cache.  Two
- * rules keep the others from starving.  A source that has been ready for READY_MAX_WAIT_MS is popped before all
- * others.  A source that had more input than one callback reads is deferred: it waits in a second list, first in, first
- * out, which is served when the first one is empty.  The time limit holds for both lists, so that neither a flood of
- * small requests nor a few connections with endless input keep the rest waiting.
+ * then work at a time and find their data in the caches; served first in, first out, each would find a cold cache.
+ * Four rules give the others their share:
+ * - A source that has been ready for READY_MAX_WAIT_MS is popped before all others, for a single callback.
+ * - A source that was popped READY_TURNS times rests.  When no other source is ready, the resting source that was
+ *   served least gets the next turns.  So callers that never pause are served equally often in the long run.
+ * - Of those that do not rest, the one that has waited longest comes before the newest if it was served READY_LAG times
+ *   less often.
+ * - A source that had more input than one callback reads is deferred: it waits in a list of its own, first in, first
+ *   out, and is popped when only resting sources are ready that became ready later.
+ * The time limit holds for all three lists, so that neither a flood of small requests nor a few connections with
+ * endless input keep the rest waiting.
  *
  * An epoll event carries the key of its source, not its address, since the source may be gone when the event is read:
  * an event for a source that is gone finds nothing (base/slot_table.h).
@@ -19,7 +25,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { READY_MAX_WAIT_MS = 50 };
+enum {
+  READY_MAX_WAIT_MS = 50,
+  READY_TURNS = 256, /* with more, the shares over 10 s differ; with fewer, caches are colder */
+  READY_LAG = 2 * READY_TURNS,
+  READY_LAG_MAX = 8 * READY_TURNS,
+};
 
 /* A descriptor that a loop watches.  The struct belongs to its owner, who sets the first two fields and keeps the
  * struct until it is unregistered; the rest belongs to the loop and its queue. */
@@ -30,6 +41,8 @@ typedef struct source {
   uint64_t key;                                        /* below 2^63 */
   uint32_t events;                                     /* pending; 0: the source is not in the queue */
   int64_t ready_since_ns;                              /* while it is in the queue */
+  uint64_t served;                                     /* how often it was popped, or more: see ready_queue_link */
+  int turns;                                           /* pops since it last rested */
   bool defer_next;                                     /* the next push puts it into the deferred list */
   struct ready_list *list;                             /* the list that it is in, while it is in the queue */
   struct source *newer, *older;                        /* in that list */
@@ -43,7 +56,8 @@ typedef struct ready_list {
 typedef struct ready_queue {
   pthread_mutex_t lock; /* guards what follows, and the queue's fields of every source */
   slot_table sources;   /* the registered sources by their keys */
-  ready_list prompt, deferred;
+  ready_list prompt, resting, deferred;
+  uint64_t least_served; /* of the sources that rested, when one was last given turns */
 } ready_queue;
 
 void weft__ready_queue_init(ready_queue *q);

@@ -1,6 +1,7 @@
 /* ready_queue_test.c - which source is popped next. */
 #include "net/fast/ready_queue.h"
 #include "tests/check.h"
+#include <limits.h>
 
 enum { MS = 1000000, SOME = 40 };
 
@@ -109,6 +110,54 @@ TEST(sources_with_endless_input_keep_no_other_waiting) {
   EXPECT(queue_longest_wait(2, 2) <= most);
   EXPECT(queue_longest_wait(3, SOME) <= most);
   EXPECT(queue_longest_wait(SOME, SOME) <= most);
+}
+
+/* Pops `rounds` times; a callback takes 0.01 ms.  What is popped is ready again after AWAY callbacks, or after twice as
+ * many if its caller has waited and finds a cold cache.  Counts the pops of each. */
+static void queue_serve(rig *r, int rounds, int64_t *now, int *pops) {
+  enum { AWAY = 2 };
+  int back_in[SOME] = {0};
+  int64_t since[SOME] = {0};
+  memset(pops, 0, SOME * sizeof *pops);
+  for (int round = 0; round < rounds; round++) {
+    int popped = queue_pop(r, *now);
+    EXPECT(popped >= 0);
+    pops[popped]++;
+    back_in[popped] = *now - since[popped] > MS ? 2 * AWAY : AWAY;
+    *now += MS / 100;
+    for (int i = 0; i < SOME; i++)
+      if (back_in[i] && --back_in[i] == 0) queue_push(r, i, 1, since[i] = *now);
+  }
+  for (int i = 0; i < SOME; i++)
+    if (back_in[i]) queue_push(r, i, 1, *now);
+}
+
+TEST(sources_that_never_pause_are_served_equally_often) {
+  rig r;
+  queue_set_up(&r);
+  int64_t now = MS;
+  int pops[SOME], fewest = INT_MAX, most = 0;
+  for (int i = 0; i < SOME; i++) queue_push(&r, i, 1, now);
+  queue_serve(&r, 400000, &now, pops); /* 4 s */
+  for (int i = 0; i < SOME; i++) {
+    if (pops[i] < fewest) fewest = pops[i];
+    if (pops[i] > most) most = pops[i];
+  }
+  EXPECT(fewest >= most * 3 / 4);
+  weft__ready_queue_finish(&r.queue);
+}
+
+TEST(a_source_that_was_idle_gets_no_more_than_its_share) {
+  rig r;
+  queue_set_up(&r);
+  int64_t now = MS;
+  int pops[SOME];
+  for (int i = 1; i < SOME; i++) queue_push(&r, i, 1, now);
+  queue_serve(&r, 200000, &now, pops);
+  queue_push(&r, 0, 1, now);
+  queue_serve(&r, 100000, &now, pops);
+  EXPECT(pops[0] > 0 && pops[0] < 2 * 100000 / SOME);
+  weft__ready_queue_finish(&r.queue);
 }
 
 TEST(events_of_one_source_come_together) {

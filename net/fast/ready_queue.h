@@ -27,9 +27,9 @@
 
 enum {
   READY_MAX_WAIT_MS = 50,
-  READY_TURNS = 256, /* with more, the shares over 10 s differ; with fewer, caches are colder */
-  READY_LAG = 2 * READY_TURNS,
-  READY_LAG_MAX = 8 * READY_TURNS,
+  READY_TURNS = 1024, /* with more, the shares over 10 s differ; with fewer, caches are colder */
+  READY_LAG = READY_TURNS,
+  READY_LAG_MAX = 2 * READY_TURNS,
 };
 
 /* A descriptor that a loop watches.  The struct belongs to its owner, who sets the first two fields and keeps the

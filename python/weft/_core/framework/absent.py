@@ -35,7 +35,18 @@ _INSTEAD = {
     "tf.InitializerOption": _FORK + "tf.get_variable with an initializer",
     "tf.L2WeightEvict": _FORK + _ROWS,
     "tf.StorageOption": _FORK + "tf.get_variable, whose values are in memory",
-    "tf.compat.v2": _EAGER + "tf.compat.v1, or the name in tf",
+    "tf.compat.v2": "dir(tf.compat.v2) lists what programs with graphs use of TensorFlow 2; tf.compat.v1 has the names of TensorFlow 1",
+    "tf.compat.v2.distribute.coordinator": _EAGER + "tf.estimator.train_and_evaluate",
+    "tf.compat.v2.distribute.experimental": _EAGER + "the strategies of tf.compat.v1.distribute.experimental",
+    "tf.compat.v2.estimator": "use that of tf.compat.v1.estimator, with an optimizer of tf.train",
+    "tf.compat.v2.experimental": _EAGER + "the op of that name in tf",
+    "tf.compat.v2.keras.dtensor": _EAGER + "tf.compat.v1.distribute",
+    "tf.compat.v2.keras.optimizers": "tf.keras.optimizers has the optimizers of TensorFlow 1.15, and so has this module",
+    "tf.compat.v2.nn.RNNCellDropoutWrapper": "use tf.nn.rnn_cell.DropoutWrapper",
+    "tf.compat.v2.nn.RNNCellDeviceWrapper": "use tf.nn.rnn_cell.DeviceWrapper",
+    "tf.compat.v2.nn.RNNCellResidualWrapper": "use tf.nn.rnn_cell.ResidualWrapper",
+    "tf.compat.v2.optimizers": "tf.keras.optimizers has the optimizers of TensorFlow 1.15, and so has this module",
+    "tf.compat.v2.profiler": _EAGER + "tf.train.ProfilerHook, or tf.profiler.Profiler",
     "tf.config": "give a tf.ConfigProto to tf.Session, and tf.train.replica_device_setter to tf.device",
     "tf.contrib": "tf.layers, tf.nn, tf.train, tf.data and tf.estimator have the successors of contrib",
     "tf.contrib.boosted_trees": _TREES,
@@ -119,6 +130,11 @@ def instead(name):
     return _entry(name)[0]
 
 
+def speaks_of(name):
+    """Returns whether the table says something about a name, rather than about all names of its module."""
+    return _entry(name)[1]
+
+
 def _public_modules():
     """Returns the public modules of the package, and loads those that are loaded late."""
     weft = sys.modules["weft"]
@@ -143,15 +159,15 @@ def public_names(module):
     return [n for n, v in vars(module).items() if not n.startswith("_") and id(v) in shown]
 
 
-def said(name, near=(), at=None):
+def said(name, near=(), at=None, use=None):
     """Returns the message for a missing name in TensorFlow's spelling.
 
-    `near`: names beside it, or a function that returns them.
+    `near`: names beside it, or a function that returns them. `use`: what to use instead, if the caller knows it.
     """
     import difflib
     short = "tf" + name.removeprefix("tensorflow").removeprefix("tf")
     public = short.replace("tf.python.", "tf.", 1).replace("tf.compat.v1", "tf", 1)
-    use, alone = _entry(public)
+    use, alone = (use, True) if use else _entry(public)
     if not alone:
         near = near() if callable(near) else near
         found = difflib.get_close_matches(short.rpartition(".")[2], [n for n in near if not n.startswith("_")], 2, 0.8)
@@ -196,8 +212,8 @@ for _kind in (MissingAttribute, MissingImport):  # Tracebacks show Python's own 
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
-def missing(name, near=(), depth=1):
-    """Returns the error to raise for a name that a module lacks.
+def missing(name, near=(), depth=1, use=None):
+    """Returns the error to raise for a name that a module lacks; `use` as in said().
 
     Python replaces the text of an AttributeError that `from MODULE import NAME` meets, so that statement gets an
     ImportError. `depth`: the number of frames between this function and the statement.
@@ -205,7 +221,7 @@ def missing(name, near=(), depth=1):
     asks = sys._getframe(depth + 1)
     kind = MissingImport if asks.f_code.co_code[asks.f_lasti] == _IMPORT_FROM else MissingAttribute
     at = where()
-    return kind(lambda: said(name, near, at), name.rpartition(".")[2])
+    return kind(lambda: said(name, near, at, use), name.rpartition(".")[2])
 
 
 def _in_class(cls, name, at):

@@ -143,6 +143,12 @@ def resize_image_with_pad(image, target_height, target_width, method=pictures.Re
       method: one of `tf.pictures.ResizeMethod`.
       align_corners: whether the corners keep their values.
     """
+    return resized_with_pad(image, target_height, target_width, lambda batch, size: pictures.resize_images(
+        batch, size, method, align_corners))
+
+
+def resized_with_pad(image, target_height, target_width, resizer):
+    """Returns an image that `resizer` resized with its aspect ratio, padded with zeros."""
     with name_scope(None, "resize_image_with_pad", [image]) as scope:
         image = convert_to_tensor(image, name="image")
         if image.shape.ndims not in (None, 3, 4):
@@ -165,7 +171,7 @@ def resize_image_with_pad(image, target_height, target_width, method=pictures.Re
         rest = [(whole - part) / 2 for whole, part in zip((th, tw), new, strict=True)]
         rest = [math_ops.floor(v) for v in rest]
         top, left = (math_ops.maximum(0, math_ops.cast(v, dtypes.int32)) for v in rest)
-        made = pictures.resize_images(batch, size, method, align_corners)
+        made = resizer(batch, size)
         made = image_shape.pad_to_bounding_box(made, top, left, target_height, target_width)
         return array_ops.squeeze(made, [0]) if single else made
 

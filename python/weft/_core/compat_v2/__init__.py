@@ -1,0 +1,1 @@
+"""tf.compat.v2: TensorFlow 2's names, in graphs."""

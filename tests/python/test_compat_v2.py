@@ -131,6 +131,8 @@ v2.cond(v2.constant(True), lambda: v2.constant(1), lambda: v2.constant(2))
 v2.while_loop(lambda i: i < 3, lambda i: [i + 1], [v2.constant(0)])[0]
 v2.gradients(x(v2) * x(v2), [v2.constant(1.)], unconnected_gradients="zero")[0]
 v2.math.count_nonzero(x(v2), 1)
+[repr(v2.get_static_value(value)) for value in (None, True, 3, [1, True], v2.constant(2))]
+v2.linalg.matrix_transpose(tf.placeholder_with_default([[[1., 2.], [3., 4.]]], None))
 v2.math.confusion_matrix([0, 1], [1, 1], 2, [3, 4])
 v2.math.in_top_k([1, 0], x(v2), 1)
 v2.math.softmax(x(v2), 0)

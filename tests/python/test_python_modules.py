@@ -190,3 +190,72 @@ def test_linear_operators_of_contrib():
         lower = tf.contrib.linalg.LinearOperatorTriL(tf.ones([2, 2]))
         assert sess.run(lower.to_dense()).tolist() == [[1, 0], [1, 1]]
         assert tf.contrib.linalg.LinearOperatorMatrix is tf.linalg.LinearOperatorFullMatrix
+
+
+LIBRARIES = """
+import inspect
+import tensorflow as tf
+from tensorflow.contrib import distributions
+from tensorflow.python.debug import DumpingDebugWrapperSession
+from tensorflow.python.keras import backend
+from tensorflow.python.ops import rnn
+from tensorflow.python.ops.init_ops_v2 import Zeros
+from tensorflow.python.summary.writer.event_file_writer import EventFileWriter
+from tensorflow.python.tpu import tpu_feed, tpu_function
+from tensorflow.python.tpu.topology import Topology
+from tensorflow.python.training import evaluation
+from tensorflow.python.util import tf_inspect
+from tensorflow_estimator.python.estimator import util
+from tensorflow.python.framework.composite_tensor import CompositeTensor
+from tensorflow.python.keras.utils import tf_utils
+from tensorflow.python.ops.linalg import linear_operator_util
+assert isinstance(tf.SparseTensor([[0]], [1], [2]), CompositeTensor) and not isinstance(tf.constant(1), CompositeTensor)
+tf_utils.register_symbolic_tensor_type(int)
+assert tf_utils.is_symbolic_tensor(1) and not tf_utils.is_symbolic_tensor("1")
+class Mine(tf.Module):
+    _TF_MODULE_IGNORED_PROPERTIES = tf.Module._TF_MODULE_IGNORED_PROPERTIES.union(["hidden"])
+mine = Mine()
+mine.seen, mine.hidden = tf.Variable(1.), tf.Variable(2.)
+assert mine.variables == (mine.seen,)
+with tf.Session() as sess:
+    lower = tf.constant([[2., 0.], [1., 4.]])
+    right = tf.ones([3, 2, 1])
+    for made in (linear_operator_util.matrix_triangular_solve_with_broadcast(lower, right),
+                 linear_operator_util.matrix_solve_with_broadcast(lower, right)):
+        assert sess.run(made).tolist() == [[[0.5], [0.125]]] * 3
+    assert abs(sess.run(linear_operator_util.cholesky_solve_with_broadcast(lower, right))[2, 1, 0] - 0.03125) < 1e-6
+assert all(getattr(distributions, name) is not None or name for name in dir(distributions))
+assert tf_inspect.getfullargspec(tf.concat).args == ["values", "axis", "name"]
+assert tf_inspect.getfullargspec(tf.compat.v2.reduce_sum).args == ["input_tensor", "axis", "keepdims", "name"]
+assert tf_inspect.getfullargspec(tf.compat.v2.reduce_sum).defaults == (None, False, None)
+assert tf_inspect.getfullargspec(lambda a, *b, c=1, **d: 0).kwonlydefaults == {"c": 1}
+assert tf_inspect.getfullargspec(tf.train.AdamOptimizer).args[:2] == ["self", "learning_rate"]
+assert backend.get_graph() is tf.get_default_graph() and backend.set_floatx("float32") is None
+assert rnn.rnn_cell_impl.LSTMCell is tf.nn.rnn_cell.LSTMCell
+assert evaluation._StopAfterNEvalsHook(3) is not None and tpu_function.get_tpu_context().number_of_shards is None
+for made in (DumpingDebugWrapperSession, Topology):
+    try:
+        made(1)
+    except NotImplementedError as e:
+        assert "use tf." in str(e), e
+try:
+    tpu_feed.InfeedQueue
+except AttributeError as e:
+    assert "tpu_feed.InfeedQueue is not in Weft" in str(e), e
+for name in ("Adadelta", "Adagrad", "Adam", "Ftrl", "GradientDescent", "Momentum", "ProximalAdagrad", "RMSProp"):
+    assert getattr(tf.train, name + "Optimizer").__base__ is tf.train.Optimizer, name
+writer = EventFileWriter("logs", 1)
+writer.add_event(tf.Event(step=3))
+writer.close()
+import glob
+assert [e.step for e in tf.train.summary_iterator(glob.glob("logs/*")[0])] == [0, 3]
+print("done")
+"""
+
+
+def test_modules_that_libraries_import(tmp_path):
+    (tmp_path / "program.py").write_text(LIBRARIES)
+    code = "from weft.__main__ import main\nimport sys\nsys.exit(main(['program.py']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env={"PYTHONPATH": scripts.PACKAGE}, capture_output=True,
+                          text=True, timeout=200, check=False)
+    assert done.stdout == "done\n", done.stderr[-3000:]

@@ -38,7 +38,7 @@ class TensorDetails:
     """The non-public attributes of Tensor."""
 
     __slots__ = ()
-    OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
+    OVERLOADABLE_OPERATORS = set(OVERLOADABLE_OPERATORS)  # libraries change it
 
     _op = property(lambda self: self.op)
     _dtype = property(lambda self: self.dtype)

@@ -15,7 +15,8 @@ def _snake_case(name):
 class Module(AutoTrackable):
     """A named container of variables, modules and functions that use them."""
 
-    _IGNORED = frozenset(["_tracked_children", "_untracked_names"])  # attributes that are not searched for variables
+    # Attributes that are not searched for variables; subclasses extend the set.
+    _TF_MODULE_IGNORED_PROPERTIES = frozenset(["_tracked_children", "_untracked_names"])
 
     def __init__(self, name=None):
         if name is None:
@@ -40,7 +41,7 @@ class Module(AutoTrackable):
         below = []
         for key in sorted(vars(self)):
             value = vars(self)[key]
-            for leaf in [] if key in self._IGNORED else flatten(value) if is_nested(value) else [value]:
+            for leaf in [] if key in self._TF_MODULE_IGNORED_PROPERTIES else flatten(value) if is_nested(value) else [value]:
                 if isinstance(leaf, (Variable, Module)) and id(leaf) not in seen and wanted(leaf):
                     seen.add(id(leaf))
                     yield leaf

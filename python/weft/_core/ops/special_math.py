@@ -532,7 +532,7 @@ def batch_to_space(input, crops, block_size=None, name=None, block_shape=None):
 
 
 def get_static_value(tensor, partial=False):
-    """Returns the value of a tensor as an array if the graph determines it, or None.
+    """Returns the value of a tensor as an array if the graph determines it, or None; what is no tensor is returned as it is.
 
     Args:
       tensor: a tensor.
@@ -541,7 +541,7 @@ def get_static_value(tensor, partial=False):
     if partial:
         raise NotImplementedError("tf.get_static_value(partial=True) is not in Weft: leave it out")
     found = constant_value(tensor)
-    return None if found is None else np.asarray(found)
+    return found if found is None or found is tensor else np.asarray(found)
 
 
 def _special(name, kind):

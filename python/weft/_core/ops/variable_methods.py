@@ -53,7 +53,7 @@ def distributed_use(synchronization, aggregation, trainable, name):
 class VariableMethods(Trackable):
     """The methods that Variable gets from this module. A subclass may override them."""
 
-    OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
+    OVERLOADABLE_OPERATORS = set(OVERLOADABLE_OPERATORS)
     _use = (VariableSynchronization.AUTO, VariableAggregation.NONE)
     synchronization = property(lambda self: self._use[0])
     aggregation = property(lambda self: self._use[1])

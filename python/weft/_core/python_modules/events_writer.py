@@ -50,3 +50,41 @@ class EventsWriter:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+class EventFileWriter:
+    """Writes events to a file in a folder; the file is made at the first event."""
+
+    def __init__(self, logdir, max_queue=10, flush_secs=120, filename_suffix=None):
+        self._logdir, self._flush_secs, self._max_queue = os.fspath(logdir), flush_secs, max_queue
+        self._writer = EventsWriter(os.path.join(self._logdir, "events"))
+        self._waiting, self._last, self._closed = 0, time.time(), False
+        if filename_suffix:
+            self._writer._suffix = as_str_any(filename_suffix)
+
+    def get_logdir(self):
+        """Returns the folder."""
+        return self._logdir
+
+    def reopen(self):
+        """Lets a closed writer write again, to another file."""
+        self._closed = False
+
+    def add_event(self, event):
+        """Adds an event, and flushes after max_queue of them or flush_secs; a closed writer drops it."""
+        if self._closed:
+            return
+        self._writer.WriteEvent(event)
+        self._waiting += 1
+        if self._waiting >= self._max_queue or time.time() - self._last >= self._flush_secs:
+            self.flush()
+
+    def flush(self):
+        """Writes all events to the file."""
+        self._writer.Flush()
+        self._waiting, self._last = 0, time.time()
+
+    def close(self):
+        """Flushes and closes the file."""
+        self._writer.Close()
+        self._closed = True

@@ -41,9 +41,18 @@ def shape_type_conversion(fn):
     return wrapper
 
 
+_symbolic = [tf.Tensor, tf.SparseTensor, tf.Variable, tf.RaggedTensor]
+
+
+def register_symbolic_tensor_type(cls):
+    """Makes is_symbolic_tensor() true of the objects of a class that can be converted to tensors."""
+    if cls not in _symbolic:
+        _symbolic.append(cls)
+
+
 def is_symbolic_tensor(tensor):
     """Returns True of a tensor of a graph, which every tensor of Weft is."""
-    return isinstance(tensor, (tf.Tensor, tf.SparseTensor, tf.Variable, tf.RaggedTensor))
+    return isinstance(tensor, tuple(_symbolic))
 
 
 def is_tensor_or_tensor_list(v):

@@ -23,7 +23,8 @@ ALIASES = {
     "client.client_lib": "InteractiveSession OpError=errors.OpError Session",
     "compat.v2_compat": "disable_v2_behavior enable_v2_behavior",
     "data.experimental.ops.counter": "data.experimental.Counter CounterV1=data.experimental.Counter",
-    "data.experimental.ops.distribute_options": "data.experimental.AutoShardPolicy data.experimental.DistributeOptions",
+    "data.experimental.ops.distribute_options": (
+        "data.experimental.AutoShardPolicy data.experimental.DistributeOptions"),
     "data.experimental.ops.from_list": "data.experimental.from_list",
     "data.experimental.ops.interleave_ops": (
         "choose_from_datasets_v1=data.experimental.choose_from_datasets "
@@ -66,7 +67,8 @@ ALIASES = {
         "distribute.cluster_resolver.ClusterResolver distribute.cluster_resolver.SimpleClusterResolver "
         "UnionClusterResolver=distribute.cluster_resolver.UnionResolver"),
     "distribute.cluster_resolver.gce_cluster_resolver": "distribute.cluster_resolver.GCEClusterResolver",
-    "distribute.cluster_resolver.kubernetes_cluster_resolver": "distribute.cluster_resolver.KubernetesClusterResolver",
+    "distribute.cluster_resolver.kubernetes_cluster_resolver": (
+        "distribute.cluster_resolver.KubernetesClusterResolver"),
     "distribute.cluster_resolver.slurm_cluster_resolver": "distribute.cluster_resolver.SlurmClusterResolver",
     "distribute.cluster_resolver.tfconfig_cluster_resolver": "distribute.cluster_resolver.TFConfigClusterResolver",
     "distribute.collective_all_reduce_strategy": (
@@ -87,7 +89,9 @@ ALIASES = {
     "estimator.canned.dnn": "estimator.experimental.dnn_logit_fn_builder",
     "estimator.canned.kmeans": "KMeansClustering=estimator.experimental.KMeans",
     "estimator.canned.linear": "estimator.experimental.linear_logit_fn_builder",
-    "estimator.canned.parsing_utils": "estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec",
+    "estimator.canned.optimizers": "get_optimizer_instance=_core.estimator.canned._optimizer",
+    "estimator.canned.parsing_utils": (
+        "estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec"),
     "estimator.early_stopping": (
         "estimator.experimental.make_early_stopping_hook estimator.experimental.stop_if_higher_hook "
         "estimator.experimental.stop_if_lower_hook estimator.experimental.stop_if_no_decrease_hook "
@@ -112,6 +116,7 @@ ALIASES = {
         "train.SessionRunArgs train.SessionRunContext train.SessionRunHook train.SessionRunValues"),
     "estimator.keras": "keras.estimator.model_to_estimator",
     "estimator.model_fn": "estimator.experimental.call_logit_fn",
+    "feature_column.feature_column_v2": "EmbeddingColumn=_core.nn.feature_column._EmbeddingColumn",
     "framework.config": (
         "config.experimental.enable_tensor_float_32_execution config.experimental.get_device_details "
         "config.threading.get_inter_op_parallelism_threads config.threading.get_intra_op_parallelism_threads "
@@ -131,7 +136,8 @@ ALIASES = {
     "framework.graph_util_impl": (
         "convert_variables_to_constants=graph_util.convert_variables_to_constants graph_util.extract_sub_graph "
         "graph_util.must_run_on_cpu graph_util.remove_training_nodes graph_util.tensor_shape_from_node_def_name"),
-    "framework.meta_graph": "export_scoped_meta_graph=train.export_meta_graph import_scoped_meta_graph=train.import_meta_graph",
+    "framework.meta_graph": (
+        "export_scoped_meta_graph=train.export_meta_graph import_scoped_meta_graph=train.import_meta_graph"),
     "framework.ops": (
         "_colocate_with=colocate_with disable_eager_execution enable_eager_execution executing_eagerly_outside_functions "
         "is_symbolic_tensor name_scope_v1=keras.backend.name_scope no_gradient op_scope"),
@@ -150,6 +156,7 @@ ALIASES = {
         "GRAPH_DEF_VERSION_MIN_CONSUMER=version.GRAPH_DEF_VERSION_MIN_CONSUMER "
         "GRAPH_DEF_VERSION_MIN_PRODUCER=version.GRAPH_DEF_VERSION_MIN_PRODUCER VERSION=version.VERSION "
         "__version__=version.VERSION"),
+    "keras.backend": "get_graph=get_default_graph",
     "keras.backend_config": (
         "keras.backend.epsilon keras.backend.floatx keras.backend.image_data_format keras.backend.set_epsilon "
         "keras.backend.set_floatx keras.backend.set_image_data_format"),
@@ -199,7 +206,8 @@ ALIASES = {
     "lib.io.python_io": (
         "TFRecordOptions=python_io.TFRecordOptions TFRecordWriter=python_io.TFRecordWriter "
         "tf_record_iterator=python_io.tf_record_iterator"),
-    "ops.array_ops": "quantization.quantize_and_dequantize quantization.quantize_and_dequantize_v2 tensor_diag_part=diag_part",
+    "ops.array_ops": (
+        "quantization.quantize_and_dequantize quantization.quantize_and_dequantize_v2 tensor_diag_part=diag_part"),
     "ops.array_ops_stack": "stack unstack",
     "ops.audio_ops": "audio.decode_wav audio.encode_wav",
     "ops.bincount_ops": "bincount bincount_v1=bincount",
@@ -222,6 +230,12 @@ ALIASES = {
         "ResizeMethodV1=image.ResizeMethod crop_and_resize_v1=image.crop_and_resize "
         "non_max_suppression_with_overlaps=image.non_max_suppression_overlaps "
         "resize_image_with_pad_v1=image.resize_image_with_pad"),
+    "ops.init_ops_v2": (
+        "Constant=compat.v2.initializers.Constant Ones=compat.v2.initializers.Ones Zeros=compat.v2.initializers.Zeros "
+        "GlorotNormal=compat.v2.initializers.GlorotNormal GlorotUniform=compat.v2.initializers.GlorotUniform "
+        "Identity=compat.v2.initializers.Identity Orthogonal=compat.v2.initializers.Orthogonal "
+        "RandomNormal=compat.v2.initializers.RandomNormal RandomUniform=compat.v2.initializers.RandomUniform "
+        "TruncatedNormal=compat.v2.initializers.TruncatedNormal VarianceScaling=compat.v2.initializers.VarianceScaling"),
     "ops.linalg.linalg_impl": (
         "linalg.adjoint linalg.cholesky linalg.det linalg.diag linalg.diag_part linalg.eigh_tridiagonal linalg.eye "
         "linalg.inv linalg.logdet linalg.lu_matrix_inverse linalg.lu_reconstruct linalg.lu_solve linalg.matmul "
@@ -321,12 +335,16 @@ ALIASES = {
     "saved_model.saved_model": (
         "saved_model.Builder SavedModelBuilder=saved_model.builder.SavedModelBuilder saved_model.loader "
         "saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants"),
+    "summary.writer.event_file_writer": "EventFileWriter=_core.python_modules.events_writer.EventFileWriter",
     "trackable.asset": "saved_model.Asset",
     "trackable.autotrackable": "AutoTrackable=_core.framework.trackable.AutoTrackable",
     "trackable.base": "Trackable=_core.framework.trackable.Trackable",
     "trackable.python_state": "train.experimental.PythonState",
     "training.basic_loops": "train.basic_train_loop",
     "training.checkpoint_utils": "contrib.training.wait_for_new_checkpoint train.checkpoints_iterator",
+    "training.evaluation": (
+        "_StopAfterNEvalsHook=contrib.training.StopAfterNEvalsHook _evaluate_once=contrib.training.evaluate_once "
+        "_get_or_create_eval_step=contrib.training.get_or_create_eval_step"),
     "training.experimental.loss_scale": (
         "mixed_precision.DynamicLossScale mixed_precision.FixedLossScale mixed_precision.LossScale"),
     "training.experimental.loss_scale_optimizer": "mixed_precision.MixedPrecisionLossScaleOptimizer",

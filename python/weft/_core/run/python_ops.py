@@ -130,3 +130,7 @@ _numbers = itertools.count(1)
 def uid():
     """Returns a number that no other call returned."""
     return next(_numbers)
+
+
+def set_shapes_for_outputs(op):
+    """Sets the shapes of an op's outputs.  Weft infers them when it makes the op, so nothing is left to do."""

@@ -90,12 +90,12 @@ def _is_messages(name):
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname, path=None, target=None):
-        if fullname != "tensorflow" and not fullname.startswith("tensorflow."):
+        if fullname.partition(".")[0] not in ("tensorflow", "tensorflow_estimator"):
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec):
-        name = spec.name
+        name = spec.name.replace("tensorflow_estimator", "tensorflow", 1)  # the estimators' own package has the same paths
         target = MODULES.get(name, "weft._core.framework.protos" if _is_messages(name) else "")
         if target == "":
             found = _attribute(name)
@@ -157,6 +157,8 @@ def _mirror(module):
 
         def __getattr__(self, name):
             if name.startswith("__") and name.endswith("__"):
+                if name in vars(module):  # dir() lists it
+                    return vars(module)[name]
                 raise AttributeError(name)
             full, found = "%s.%s" % (self.__name__, name), None
             try:

@@ -36,6 +36,7 @@ def as_operation(made):
 class Optimizer(PythonUpdates, Trackable, metaclass=Named):
     """The base of all optimizers. A subclass names an optimizer of the library and its parameters."""
 
+    __slots__ = ("_unset",)  # a class with a slot is __base__ of the optimizers, in front of their mixed-in updates
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
     _KIND = None
     _GATES = {0: 1, 1: 0, 2: 2}  # from TensorFlow's gate_gradients constants to the library's

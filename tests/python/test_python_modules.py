@@ -224,6 +224,12 @@ with tf.Session() as sess:
                  linear_operator_util.matrix_solve_with_broadcast(lower, right)):
         assert sess.run(made).tolist() == [[[0.5], [0.125]]] * 3
     assert abs(sess.run(linear_operator_util.cholesky_solve_with_broadcast(lower, right))[2, 1, 0] - 0.03125) < 1e-6
+class Meta(type):
+    pass
+class Parameterized(metaclass=Meta):
+    pass
+class MyTest(Parameterized, tf.test.TestCase):
+    pass
 assert all(getattr(distributions, name) is not None or name for name in dir(distributions))
 assert tf_inspect.getfullargspec(tf.concat).args == ["values", "axis", "name"]
 assert tf_inspect.getfullargspec(tf.compat.v2.reduce_sum).args == ["input_tensor", "axis", "keepdims", "name"]

@@ -12,7 +12,7 @@ from weft._core.platform.absl_case import AbslCase
 from weft._core.platform.test_sessions import SessionCase
 
 
-class TestCase(SessionCase, AbslCase, metaclass=Named):
+class TestCase(SessionCase, AbslCase):
     _folder = None
 
     def setUp(self):

@@ -343,3 +343,14 @@ def test_errors_are_the_same(call):
         with tf.Graph().as_default():
             said.append(outcome(lambda: call(tf, tf.keras.layers, lambda *s: tf.placeholder(tf.float32, s))))
     assert said[0] == said[1] and isinstance(said[0], tuple)
+
+
+def test_a_layer_that_the_program_builds_has_the_type_of_its_variables():
+    with weft.Graph().as_default():
+        layer = weft.layers.Dense(3)
+        assert layer.dtype is None
+        layer.build([None, 2])
+        assert layer.dtype == "float32" and layer(weft.zeros([1, 2])).dtype == weft.float32
+        cell = weft.nn.rnn_cell.GRUCell(3)
+        cell.build([None, 2])
+        assert cell.dtype == "float32"

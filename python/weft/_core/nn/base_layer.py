@@ -120,6 +120,8 @@ class Layer(keras.Layer):
                                 partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
                                 aggregation=aggregation, **kwargs)
         self._losses.extend(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES)[before:])
+        if self._dtype is None:  # build() was called by the program: the first variable decides
+            self._dtype = as_dtype(made.dtype).base_dtype
         self._track(made)
         if is_trackable(made):
             self._track_trackable(made, name, overwrite=True)

@@ -3,8 +3,16 @@
  * An optimizer is a function object on the values of one element: v holds the variable and its slots, g the
  * gradient, and h the scalar arguments, which are read on the GPU (a decayed learning rate is computed there).  In a
  * sparse update, one warp applies all updates of one row, repeated indices in input order, so the results equal the
- * CPU's. */
+ * CPU's.  If there are many indices, a hash table says which is the first of its row and how often the row occurs. */
 #include "kernels/reduce/reduce.cuh"
+
+struct row_table { /* of indices; place NULL: there is none */
+  int32_t *holder; /* per slot: the position of an index with the slot's row, or -1 */
+  int32_t *first;  /* per slot: the first position of its row */
+  int32_t *count;  /* per slot: how many indices have its row */
+  int32_t *place;  /* per index: its slot */
+  uint32_t mask;
+};
 
 struct apply_args {
   void *var[GPU_MAX_VARS];
@@ -17,6 +25,7 @@ struct apply_args {
   const void *indices; /* NULL if the update is dense */
   bool wide_indices;
   int64_t n_indices, rows;
+  row_table table;
 };
 
 template <class A> __device__ A scalar_at(const apply_args &a, int i) {
@@ -46,6 +55,29 @@ __global__ void __launch_bounds__(GPU_THREADS) apply_kernel(const F f, const __g
   GPU_EACH(i, a.n) apply_one(f, a, h, i, i);
 }
 
+__global__ void __launch_bounds__(GPU_THREADS) empty_table_kernel(const row_table t) {
+  GPU_EACH(i, (int64_t)t.mask + 1) {
+    t.holder[i] = -1;
+    t.first[i] = INT32_MAX;
+    t.count[i] = 0;
+  }
+}
+
+template <class I>
+__global__ void __launch_bounds__(GPU_THREADS) fill_table_kernel(const I *index, int64_t n, const row_table t) {
+  GPU_EACH(i, n) {
+    const uint64_t h = (uint64_t)index[i] * 0x9e3779b97f4a7c15u;
+    uint32_t at = (uint32_t)(h >> 32) & t.mask;
+    for (;; at = (at + 1) & t.mask) {
+      const int32_t there = atomicCAS(&t.holder[at], -1, (int32_t)i);
+      if (there < 0 || index[there] == index[i]) break;
+    }
+    atomicMin(&t.first[at], (int32_t)i);
+    atomicAdd(&t.count[at], 1);
+    t.place[i] = (int32_t)at;
+  }
+}
+
 /* A warp for an index.  It looks at 32 indices at a time for those that are equal to its own. */
 template <class A, class F>
 __global__ void __launch_bounds__(GPU_THREADS) apply_rows_kernel(const F f, const __grid_constant__ apply_args a) {
@@ -57,12 +89,20 @@ __global__ void __launch_bounds__(GPU_THREADS) apply_rows_kernel(const F f, cons
   if (number >= a.n_indices) return;
   const int64_t mine = index(number);
   bool earlier = mine < 0 || mine >= a.rows;
-  for (int64_t i = lane; i < number; i += 32) earlier |= index(i) == mine;
+  int64_t left = a.n_indices; /* how many of the row may be left */
+  if (a.table.place) {
+    const int32_t slot = a.table.place[number];
+    earlier |= a.table.first[slot] != (int32_t)number;
+    left = a.table.count[slot];
+  } else {
+    for (int64_t i = lane; i < number; i += 32) earlier |= index(i) == mine;
+  }
   if (__any_sync(0xffffffffu, earlier)) return; /* the warp of the row's first index updates this row */
   A h[F::scalars];
   load_scalars<A, F>(a, h);
-  for (int64_t first = number; first < a.n_indices; first += 32) {
+  for (int64_t first = number; first < a.n_indices && left > 0; first += 32) {
     unsigned equal = __ballot_sync(0xffffffffu, first + lane < a.n_indices && index(first + lane) == mine);
+    left -= __popc(equal);
     for (; equal; equal &= equal - 1) {
       const int64_t row = first + __ffs((int)equal) - 1;
       for (int64_t c = lane; c < a.n; c += 32) apply_one(f, a, h, mine * a.n + c, row * a.n + c);
@@ -196,6 +236,26 @@ static weft_err check_slices(kernel *k, const shape &var, const gpu_tensor &grad
   return WEFT_OK;
 }
 
+/* Looking through all indices for each takes too long if there are many. */
+static weft_err make_table(kernel *k, const gpu_tensor &indices, row_table *t) {
+  enum { FEW = 4096 };
+  const int64_t n = indices.count;
+  if (n <= FEW || n >= 1 << 29) return WEFT_OK;
+  int64_t places = 16;
+  while (places < 2 * n) places *= 2;
+  t->mask = (uint32_t)(places - 1);
+  WEFT_TRY(gpu_scratch(k, places, &t->holder));
+  WEFT_TRY(gpu_scratch(k, places, &t->first));
+  WEFT_TRY(gpu_scratch(k, places, &t->count));
+  WEFT_TRY(gpu_scratch(k, n, &t->place));
+  empty_table_kernel<<<gpu_blocks(places), GPU_THREADS, 0, gpu_stream(k)>>>(*t);
+  return gpu_indices(k, indices.dtype, [&](auto index) {
+    fill_table_kernel<<<gpu_blocks(n), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const decltype(index)>(indices), n,
+                                                                        *t);
+    return gpu_launched(k);
+  });
+}
+
 /* The caller has locked the variables. */
 template <class F> static weft_err apply_run(kernel *k, const gpu_roles &r, const char *option) {
   apply_args a = {};
@@ -222,6 +282,7 @@ template <class F> static weft_err apply_run(kernel *k, const gpu_roles &r, cons
     a.indices = indices.data, a.wide_indices = indices.dtype == WEFT_INT64;
     a.n_indices = indices.count, a.rows = var.shape.dim[0];
     a.n = gpu_span(var.shape, 1, var.shape.rank);
+    WEFT_TRY(make_table(k, indices, &a.table));
     blocks = (unsigned)((indices.count + GPU_THREADS / 32 - 1) / (GPU_THREADS / 32));
   } else if (!gpu_same_shape(var.shape, grad.shape)) {
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "var and delta do not have the same shape");

@@ -33,7 +33,7 @@ static void drop_derefs(const plan_item *it, kernel *k) {
 /* Names the node that failed.  A receive is not named: its error is that of another part or of the network, and the
  * program has no node of that name. */
 weft_err weft__item_error(const plan_item *it, weft_err err) {
-  if (weft__error_has(ERROR_NAMES_NODE) || strcmp(it->node->op_name, "_Recv") == 0) return err;
+  if (weft__error_has(ERROR_NAMES_NODE) || weft__node_is(it->node, KIND_RECV)) return err;
   weft__error_add_facts(err, ERROR_NAMES_NODE);
   return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
 }

@@ -9,6 +9,7 @@
  * source is rearmed or migrated.  Frames are freed without it, since that may release tensors. */
 #include "net/fast/conn.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
@@ -568,7 +569,7 @@ static size_t conn_body_remaining(const conn *c) {
  * that was set for an earlier body may be higher than what is to come now.  Unix sockets have no such mark. */
 static void conn_set_low_water(conn *c) {
   size_t remaining = c->unix_socket ? 0 : conn_body_remaining(c);
-  int mark = remaining < LOW_WATER_MIN ? 1 : (int)remaining;
+  int mark = remaining < LOW_WATER_MIN ? 1 : weft__int_sat(remaining);
   if (mark == c->low_water) return;
   setsockopt(c->source.fd, SOL_SOCKET, SO_RCVLOWAT, &mark, sizeof mark);
   c->low_water = mark;

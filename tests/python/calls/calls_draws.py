@@ -21,6 +21,13 @@ def orthogonal(tf):
             tf.orthogonal_initializer(seed=4)([5, 5])]
 
 
+@case(nodes=False, tolerance=1e-6)
+def initializers_of_version_2(tf):
+    return [tf.compat.v2.random_normal_initializer(1.0, 2.0, seed=5)([3, 4]),
+            tf.compat.v2.random_uniform_initializer(-2.0, 2.0, seed=6)([3, 4], tf.float64),
+            tf.compat.v2.random_uniform_initializer(minval=0, maxval=9, seed=7)([5], tf.int32)]
+
+
 @case(nodes=False)
 def identity(tf):
     return [drawn(tf, tf.initializers.identity(), ((3, 4), (4, 4))), drawn(tf, tf.initializers.identity(2.0), ((4, 3),)),

@@ -68,6 +68,6 @@ def fresh_copy(cell):
     for key in ("_name", "_base_name", "_reuse"):
         made.__dict__[key] = getattr(cell, key)
     for key, value in vars(cell).items():
-        if key not in made.__dict__ and key != "_first_scope" and not isinstance(value, tf.Variable):
+        if key not in made.__dict__ and key not in ("_first_scope", "_scope", "_current_scope") and not isinstance(value, tf.Variable):
             made.__dict__[key] = fresh_copy(value)
     return made

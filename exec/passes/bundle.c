@@ -269,12 +269,14 @@ static void item_leaves(bundler *b, int item, int root) {
   b->home[item] = root;
 }
 
-/* Values that are computed again are read no more, and what the bundle reads must be written. */
+/* Values that are computed again are read no more, and what the bundle reads must be written.  It may read a value
+ * that none of its members reads: the input of an item that only repeats, moves or splits it.  That item may become a
+ * member of an earlier bundle, which would then not write the value. */
 static void forget_readers(bundler *b, const draft *d) {
   for (int i = 0; i < d->n_again; i++)
     for (int r = b->first_reader[d->again[i]]; r < b->first_reader[d->again[i] + 1]; r++)
       if (b->reader[r] >= 0 && weft__draft_member(d, b->reader[r]) >= 0) b->reader[r] = -1;
-  for (int i = 0; i < d->n_in && d->n_again; i++) b->fetched[d->in[i].slot] = true;
+  for (int i = 0; i < d->n_in; i++) b->fetched[d->in[i].slot] = true;
 }
 
 static weft_err draft_replace(bundler *b, const draft *d, int *n_slot) {

@@ -478,7 +478,10 @@ bool weft__draft_build(const bundler *b, draft *d) {
     if (weft__dtype_base(it->node->out_type[0]) == WEFT_BOOL) v.kind = VIEW_BOOL;
     if (!read_outside(b, d, it->first_out)) continue;
     const shape *s = &it->node->out_shape[0];
-    if (!weft__shape_equal(s, d->shape)) v.row = 1, v.column = 0;
+    if (!weft__shape_equal(s, d->shape)) { /* one number per row, which only kernels of whole rows write as one */
+      v.row = 1, v.column = 0;
+      g->by_rows = true;
+    }
     if (!bundle_draft_add_output(d, it->first_out, s) || !add_result(d, v, d->value[m])) return false;
   }
   for (int i = 0; i < d->n_join; i++)

@@ -2,6 +2,7 @@
 #include "kernels/elementwise/bundle.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "state/variable.h"
 #include <math.h>
@@ -108,6 +109,8 @@ static weft_err bundle_locked(kernel *k) {
   const gpu_bundle *g = &b->gpu;
   block a = {.b = b, .size = weft__dtype_size(g->type)};
   a.room = g->by_rows ? weft__int_sat(g->columns) : BUNDLE_BLOCK;
+  for (int v = 0; v < g->n_out; v++) /* a GPU writes four elements at once, unless it is one number of a whole row */
+    WEFT_ASSERT(g->by_rows || g->out[v].rank > 0 || g->out[v].column == 1);
   WEFT_TRY(find_inputs(k, &a));
   for (int i = 0; i < g->n_tensor; i++)
     if (!weft__out(k, i, &g->tensor[i])) return WEFT_RESOURCE_EXHAUSTED;

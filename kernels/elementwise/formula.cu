@@ -134,7 +134,8 @@ static void put_row_functions(writer *w, const row_split &r) {
 /* Writes what a thread computes first: its row, whether it has a pack of it, and the number of the pack's first
  * element. */
 static void put_row_place(writer *w, const formula &f, const row_split &r) {
-  put(w, "  __shared__ A part[%d][%d];\n", 2 * row_steps(f), r.rows * r.threads / 32 + 1);
+  const int parts = 2 * row_steps(f); /* none if the only row-wise work is to write one number per row */
+  put(w, "  __shared__ A part[%d][%d];\n", parts ? parts : 1, r.rows * r.threads / 32 + 1);
   put(w, "  const unsigned lane = threadIdx.x %% %du, row = blockIdx.x * %du + threadIdx.x / %du;\n",
       (unsigned)r.threads, (unsigned)r.rows, (unsigned)r.threads);
   put(w, "  const bool on = lane < %du && row < %lldu;\n", (unsigned)r.packs, (long long)(f.n / f.row));

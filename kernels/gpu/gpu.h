@@ -111,7 +111,7 @@ typedef struct gpu_view {
 typedef struct gpu_bundle {
   weft_dtype type;
   int64_t rows, columns;
-  bool by_rows; /* it has steps that work on whole rows */
+  bool by_rows; /* it has steps that work on whole rows, or writes one number per row */
   int n_step, n_in, n_out, n_tensor;
   gpu_step step[GPU_BUNDLE_STEPS]; /* arg >= 0: an input view; < 0: the result of step -1 - arg */
   gpu_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];

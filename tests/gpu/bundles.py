@@ -269,6 +269,25 @@ def large_dropout():
     return [y] + tf.gradients(tf.reduce_sum(y * y), [x, bias]), {x: rng.randn(1024, 512)}
 
 
+def attention_scores():
+    """Two steps of an attention by a sum over tanh: bundles read sums of rows that another bundle repeats."""
+    keys, query = tf.placeholder(tf.float32, [64, 30, 256]), tf.placeholder(tf.float32, [64, 256])
+    score = tf.get_variable("score", [256], initializer=tf.random_normal_initializer(0, 0.1, seed=1))
+    state = query
+    for _ in range(2):
+        e = tf.reduce_sum(score * tf.tanh(keys + tf.expand_dims(state, 1)), 2)
+        state = tf.tanh(tf.reduce_sum(tf.expand_dims(tf.nn.softmax(e), 2) * keys, 1))
+    return [state] + tf.gradients(tf.reduce_sum(state * state), [keys, query, score]), {
+        keys: rng.randn(64, 30, 256), query: rng.randn(64, 256)}
+
+
+def large_columns_kept():
+    """One number per row, computed in a bundle without sums of rows, and read by others too."""
+    x, column = tf.placeholder(tf.float32, [1024, 512]), tf.placeholder(tf.float32, [1024, 1])
+    scale = tf.tanh(column * 2.0)
+    return [tf.sigmoid(x * scale) + x, scale], {x: rng.randn(1024, 512), column: rng.randn(1024, 1)}
+
+
 def run(model):
     tf.reset_default_graph()
     rng.seed(0)
@@ -287,7 +306,7 @@ for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, column
               changed_between, handed_on, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update,
               swapped, assigned_later, assigned_and_fetched, choices, choices_in_half, large_choices, large_choices_in_double,
               large_dropout, large_norm_of_odd_rows, large_norm_of_long_rows, large_norm_in_double, large_attention,
-              large_attention_of_short_rows, large_heads):
+              large_attention_of_short_rows, large_heads, attention_scores, large_columns_kept):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)
     os.environ.pop("WEFT_GPU_COMPILE", None)
     together, bundles = run(model)

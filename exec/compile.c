@@ -18,6 +18,7 @@
 #include "exec/passes/order.h"
 #include "exec/passes/owned_inputs.h"
 #include "exec/passes/unroll.h"
+#include "exec/variants.h"
 #include "exec/executors/cuda_graph.h"
 #include "exec/passes/copy_insertion.h"
 #include "exec/passes/round_operands.h"
@@ -411,15 +412,18 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   if (where && where->mixed_precision) err = weft__mixed_precision(&p->mixed, g, r, where);
   if (p->mixed) {
     pthread_mutex_unlock(&g->lock);
-    rewritten = (plan_devices){where->device, p->mixed->of_node, false};
+    rewritten = (plan_devices){.device = where->device, .of_node = p->mixed->of_node};
     m = (maker){.p = p, .g = p->mixed->graph, .r = &p->mixed->request, .where = &rewritten};
     pthread_mutex_lock(&m.g->lock);
   }
   plan_devices unrolled;
-  if (!err && m.where) err = weft__unroll(&p->unrolled, m.g, m.r, m.where);
+  decisions *on_feeds = NULL;
+  if (!err && m.where) err = weft__unroll(&p->unrolled, m.g, m.r, m.where, p->mixed ? NULL : &on_feeds);
+  if (!err && on_feeds) err = weft__variants_create(&p->variants, on_feeds);
+  if (!p->variants) weft__decisions_destroy(on_feeds);
   if (p->unrolled) {
     pthread_mutex_unlock(&m.g->lock);
-    unrolled = (plan_devices){where->device, p->unrolled->of_node, false};
+    unrolled = (plan_devices){.device = where->device, .of_node = p->unrolled->of_node};
     m = (maker){.p = p, .g = p->unrolled->graph, .r = &p->unrolled->request, .where = &unrolled};
     pthread_mutex_lock(&m.g->lock);
   }
@@ -449,6 +453,7 @@ void weft__plan_destroy(plan *p) {
   for (int i = 0; i < p->n_item; i++)
     if (p->item[i].op->unprepare && !p->item[i].shares_state) p->item[i].op->unprepare(p->item[i].state);
   for (int i = 0; i < p->n_constant; i++) weft__tensor_clear(&p->constant[i]);
+  weft__variants_destroy(p->variants);
   weft__unrolled_graph_destroy(p->unrolled);
   weft__mixed_graph_destroy(p->mixed);
   weft__arena_finish(&p->arena);

@@ -15,6 +15,7 @@
 #include "exec/executors/start.h"
 #include "exec/executors/steplog.h"
 #include "exec/task.h"
+#include "exec/variants.h"
 #include "state/rendezvous.h"
 #include "state/resource.h"
 #include "state/step_objects.h"
@@ -111,14 +112,36 @@ static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
   return WEFT_OK;
 }
 
+/* Replaces the plan by the one for the values that these feeds give to what decides its loops and branches, if there is
+ * one, or if one should be made now. */
+static weft_err choose_variant(local *s, const plan_request *r, const weft_tensor *const *feed, plan **p) {
+  plan_variants *v = (*p)->variants;
+  assumptions assumed;
+  if (!v || check_feeds(*p, feed) != WEFT_OK) return WEFT_OK; /* the run reports the feed */
+  plan *made = weft__variants_find(v, feed, &assumed);
+  if (!made && assumed.of) {
+    const plan_devices where = {.device = s->task->device, .of_node = s->where, .assumed = &assumed};
+    WEFT_TRY(weft__plan_create_on(&made, s->base.graph, r, &where));
+    if (!made->unrolled) {
+      weft__plan_destroy(made);
+      made = NULL;
+    }
+    weft__variants_add(v, made);
+  }
+  if (made) *p = made;
+  return WEFT_OK;
+}
+
 /* Finds the plan and lists the step, under one lock. */
-static weft_err local_begin(local *s, const plan_request *r, run_entry *entry, plan **p, int64_t *id) {
+static weft_err local_begin(local *s, const plan_request *r, const weft_tensor *const *feed, run_entry *entry, plan **p,
+                            int64_t *id) {
   uint64_t hash = weft__request_hash(r);
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   if (s->runs.closed) err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
   *p = err ? NULL : weft__requests_find(&s->plans, hash, r);
   if (!err && !*p) err = local_make_plan(s, hash, r, p);
+  if (!err && (*p)->variants) err = choose_variant(s, r, feed, p);
   if (!err) {
     weft__runs_add(&s->runs, entry);
     *id = s->next_step++;
@@ -190,7 +213,7 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
   plan *p;
   int64_t id;
   weft__cancel_init(&entry.cancel);
-  weft_err err = local_begin(s, r, &entry, &p, &id);
+  weft_err err = local_begin(s, r, feed, &entry, &p, &id);
   if (!err) {
     step_objects objects;
     weft__step_objects_init(&objects);

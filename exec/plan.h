@@ -83,8 +83,9 @@ typedef struct plan {
   const weft_graph *graph;
   struct mixed_graph *mixed; /* which the graph belongs to, if it was rewritten; else NULL */
   struct unrolled_graph
-      *unrolled;   /* as `mixed`: made from that, or from the program's graph, if its loops are unrolled */
-  device **device; /* the GPUs that its items run on */
+      *unrolled; /* as `mixed`: made from that, or from the program's graph, if its loops are unrolled */
+  struct plan_variants *variants; /* NULL, or plans for particular values of feeds (exec/variants.h) */
+  device **device;                /* the GPUs that its items run on */
   int n_device;
   atomic_int
       sync_runs;    /* how many more runs launch each GPU kernel by itself and wait for it, so that an error names its
@@ -122,7 +123,8 @@ typedef struct plan_request {
 typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
   device *const *device;
   const int *of_node;
-  bool mixed_precision; /* rewrite what runs on GPUs (exec/passes/mixed_precision.h) */
+  bool mixed_precision;              /* rewrite what runs on GPUs (exec/passes/mixed_precision.h) */
+  const struct assumptions *assumed; /* NULL, or values that feeds will give (exec/variants.h) */
 } plan_devices;
 
 /* Returns true if data input i of the node takes a reference: the variable itself, not its value. */

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "exec/passes/unroll_state.h"
+#include "exec/variants.h"
 #include "graph/graph.h"
 #include "graph/library.h"
 #include <stdarg.h>
@@ -267,6 +268,21 @@ static weft_err input_symbol(runner *w, const iteration *at, const weft_node *n,
   return WEFT_OK;
 }
 
+/* Sets the value of an output outside of loops if the plan may take it for granted. */
+static weft_err assume_value(runner *w, weft_out o, symbol *s) {
+  const assumptions *a = w->u.where->assumed;
+  for (int i = 0; a && i < weft__decisions_count(a->of) && !s->known; i++) {
+    const weft_out of = weft__decisions_out(a->of, i);
+    weft_tensor *t;
+    if (of.node != o.node || of.slot != o.slot) continue;
+    WEFT_TRY(weft__tensor_scalar(&t, weft__out_type(w->u.g, o), (double)a->value[i]));
+    const weft_err err = weft__unroll_keep(&w->u, t, &s->known);
+    weft_tensor_destroy(t);
+    return err;
+  }
+  return WEFT_OK;
+}
+
 static weft_err visit_enter(runner *w, iteration *at, const weft_node *n, symbol s) {
   activation *a;
   WEFT_TRY(activation_find(w, at, w->u.frames.home[n->id], &a));
@@ -330,6 +346,8 @@ static weft_err visit_live(runner *w, iteration *at, const weft_node *n, symbol 
     if (n->op->flags & OP_CONTROL_FLOW && !weft__node_is(n, KIND_CONTROL_TRIGGER))
       return weft__unroll_stuck("'%s' is a %s", n->name, n->op_name);
     WEFT_TRY(weft__unroll_node(&w->u, n, in, after, out, &done));
+    for (int o = 0; o < n->n_out && at == w->root; o++)
+      WEFT_TRY(assume_value(w, (weft_out){n->id, (uint16_t)o, 0}, &out[o]));
   }
   for (int o = 0; o < n->n_out; o++) WEFT_TRY(weft__unroll_union(&w->u, out[o].after, done, &out[o].after));
   return runner_deliver(w, at, n, out, false, done);
@@ -372,7 +390,8 @@ static weft_err run_dataflow(runner *w) {
 
 /* ---- the request ---- */
 
-static weft_err make_feeds(unroller *u) {
+static weft_err make_feeds(runner *w) {
+  unroller *u = &w->u;
   u->fed = weft__arena_alloc(&u->arena, sizeof *u->fed * ((size_t)u->r->n_feed + 1));
   if (!u->fed) return WEFT_OOM;
   for (int i = 0; i < u->r->n_feed; i++) {
@@ -383,6 +402,7 @@ static weft_err make_feeds(unroller *u) {
     weft_node *made;
     WEFT_TRY(weft__unroll_helper(u, n, "Placeholder", 0, NULL, 2, attrs, &made));
     u->fed[i] = (symbol){.out = {made->id, 0, 0}, .variable = -1};
+    WEFT_TRY(assume_value(w, o, &u->fed[i]));
   }
   return WEFT_OK;
 }
@@ -425,19 +445,25 @@ static weft_err make_request(runner *w) {
 
 /* ---- the pass ---- */
 
-/* Returns true if a loop has a node on a GPU, so that unrolling is of use. */
-static bool loops_on_gpu(const unroller *u) {
+/* Returns true if unrolling is of use: a loop has a node on a GPU, or the request has branches and a node on a GPU. */
+static bool control_flow_on_gpu(const unroller *u) {
+  bool branches = false, gpu = false;
   for (int i = 0; i < u->n_order; i++) {
     const weft_node *n = u->g->node[u->order[i]];
     if (!n->op) return false; /* the plan will report the unknown op */
-    if (u->frames.home[n->id] && !weft__device_is_host(u->where->device[u->where->of_node[n->id]])) return true;
+    const bool here = !weft__device_is_host(u->where->device[u->where->of_node[n->id]]);
+    if (here && u->frames.home[n->id]) return true;
+    gpu = gpu || here;
+    branches = branches || weft__node_is(n, KIND_SWITCH);
   }
-  return false;
+  return branches && gpu;
 }
 
-static bool has_enter(const unroller *u) {
-  for (int i = 0; i < u->n_order; i++)
-    if (weft__node_is(u->g->node[u->order[i]], KIND_ENTER)) return true;
+static bool has_control_flow(const unroller *u) {
+  for (int i = 0; i < u->n_order; i++) {
+    const weft_node *n = u->g->node[u->order[i]];
+    if (weft__node_is(n, KIND_ENTER) || weft__node_is(n, KIND_SWITCH)) return true;
+  }
   return false;
 }
 
@@ -465,7 +491,7 @@ static weft_err unroll_prepare(runner *w) {
 
 static weft_err unroll_run(runner *w) {
   WEFT_TRY(unroll_prepare(w));
-  WEFT_TRY(make_feeds(&w->u));
+  WEFT_TRY(make_feeds(w));
   WEFT_TRY(number_nodes(w));
   WEFT_TRY(list_edges(w));
   WEFT_TRY(run_dataflow(w));
@@ -495,23 +521,35 @@ static void runner_finish(runner *w) {
   weft__arena_finish(&u->arena);
 }
 
-weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r, const plan_devices *where) {
+/* The request keeps its control flow.  Finds what feeds decide, or says why. */
+static weft_err keep_control_flow(const unroller *u, decisions **on_feeds) {
+  static atomic_bool said; /* a program that has one such request often has many */
+  char why[512];
+  snprintf(why, sizeof why, "%s", weft__error_message());
+  if (on_feeds && !u->where->assumed)
+    WEFT_TRY(weft__decisions_find(on_feeds, u->g, u->r, &u->frames, u->order, u->n_order));
+  if ((!on_feeds || !*on_feeds) && !atomic_exchange(&said, true))
+    weft__log(LOG_INFO, "the loops of a step on a GPU run iteration by iteration, for they cannot be unrolled: %s",
+              why);
+  return WEFT_OK;
+}
+
+weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r, const plan_devices *where,
+                      decisions **on_feeds) {
   runner w = {.u = {.g = g, .r = r, .where = where}};
   unroller *u = &w.u;
   *out = NULL;
+  if (on_feeds) *on_feeds = NULL;
   if (getenv("WEFT_GPU_NO_REPLAY")) return WEFT_OK;
   weft_err err = weft__order(g, r, &u->order, &u->n_order);
-  const bool loops = !err && has_enter(u);
-  if (loops) err = weft__frames_find(&u->frames, g, false, &u->arena);
-  if (loops && !err && loops_on_gpu(u)) {
+  const bool found = !err && has_control_flow(u);
+  if (found) err = weft__frames_find(&u->frames, g, false, &u->arena);
+  if (found && !err && control_flow_on_gpu(u)) {
     err = unroll_run(&w);
     if (!err) {
       *out = u->made;
     } else {
-      static atomic_bool said; /* a program that has one such request often has many */
-      if (err != WEFT_OOM && !atomic_exchange(&said, true))
-        weft__log(LOG_INFO, "the loops of a step on a GPU run iteration by iteration, for they cannot be unrolled: %s",
-                  weft__error_message());
+      if (err != WEFT_OOM && keep_control_flow(u, on_feeds) == WEFT_OOM) err = WEFT_OOM;
       weft__unrolled_graph_destroy(u->made);
     }
   }

@@ -6,16 +6,22 @@
  * decide it (counters, conditions, sizes and indices of TensorArrays) must follow from constants and from shapes that
  * the graph declares.  TensorArrays and stacks disappear: a node that reads an element gets the value that was written.
  *
- * If a condition depends on data, or the copy would be too large, the request keeps its loops, and the log says why. */
+ * Branches (tf.cond) whose predicate the host knows are decided likewise.
+ *
+ * If a condition depends on data, or the copy would be too large, the request keeps its loops and branches.  If feeds
+ * alone decide them, a plan can be made for the values that come (exec/variants.h); else the log says why. */
 #ifndef WEFT_EXEC_PASSES_UNROLL_H
 #define WEFT_EXEC_PASSES_UNROLL_H
 
+#include "exec/passes/decisions.h"
 #include "exec/passes/unrolled_graph.h"
 
 /* Unrolls what the request needs.  *out, which the caller destroys, is NULL if there is no loop with nodes on a GPU, if
- * the request keeps its loops, or if WEFT_GPU_NO_REPLAY is set.  The caller holds the graph's lock; the graph must
- * outlive the result.  Returns RESOURCE_EXHAUSTED only.  Any other error keeps the loops, and the plan reports what is
- * wrong with the graph.  The reason why loops are kept is logged once per process. */
-weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r, const plan_devices *where);
+ * the request keeps its loops, or if WEFT_GPU_NO_REPLAY is set.  *on_feeds, which the caller destroys, is then what
+ * feeds decide, or NULL; on_feeds may be NULL.  The caller holds the graph's lock; the graph must outlive the result.
+ * Returns RESOURCE_EXHAUSTED only.  Any other error keeps the loops, and the plan reports what is wrong with the graph.
+ * The reason why loops are kept is logged once per process. */
+weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r, const plan_devices *where,
+                      decisions **on_feeds);
 
 #endif

@@ -68,11 +68,19 @@ static weft_err array_write(unroller *u, const weft_node *n, step_store *s, int6
   return WEFT_OK;
 }
 
-/* A place of a gradient that nothing was written to: zeros of the shape of the element. */
+/* Returns an element of the shape that place i has, or NULL: of a gradient, the element; else any other one. */
+static const symbol *element_like(const step_store *s, int64_t i) {
+  if (s->of) return i < s->of->n && s->of->written[i] ? &s->of->element[i] : element_like(s->of, i);
+  for (int64_t j = 0; j < s->n && s->uniform; j++)
+    if (s->written[j]) return &s->element[j];
+  return NULL;
+}
+
+/* A place that nothing was written to: zeros. */
 static weft_err read_zeros(unroller *u, const weft_node *n, const step_store *s, int64_t i, symbol *out) {
-  if (!s->of || i >= s->of->n || !s->of->written[i])
-    return weft__unroll_stuck("'%s' reads a place that was not written", n->name);
-  symbol of = s->of->element[i];
+  const symbol *like = element_like(s, i);
+  if (!like) return weft__unroll_stuck("'%s' reads a place that was not written", n->name);
+  symbol of = *like;
   weft_node *made;
   WEFT_TRY(weft__unroll_helper(u, n, "ZerosLike", 1, &of, 0, NULL, &made));
   *out = (symbol){.out = {made->id, 0, 0}, .variable = -1};
@@ -136,6 +144,7 @@ static weft_err array_create(unroller *u, const weft_node *n, const symbol *in, 
   WEFT_TRY(store_resize(s, size < 0 ? 0 : size));
   s->dynamic = weft__node_bool(n, "dynamic_size", false);
   s->keeps = !weft__node_bool(n, "clear_after_read", true);
+  s->uniform = weft__node_bool(n, "identical_element_shapes", false);
   out[0].object = s;
   WEFT_TRY(weft__tensor_scalar(&zero, WEFT_FLOAT, 0));
   const weft_err err = weft__unroll_keep(u, zero, &out[1].known);

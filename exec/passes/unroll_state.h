@@ -14,7 +14,7 @@
 #include "exec/passes/unrolled_graph.h"
 #include "graph/frames.h"
 
-enum { UNROLL_MAX_NODES = 20000, UNROLL_MAX_KNOWN = 1 << 16 }; /* nodes of the new graph; bytes of a known value */
+enum { UNROLL_MAX_NODES = 40000, UNROLL_MAX_KNOWN = 1 << 16 }; /* nodes of the new graph; bytes of a known value */
 
 typedef struct symbol {
   weft_out out;              /* of the new graph; node < 0: none yet */
@@ -32,6 +32,7 @@ typedef struct step_store { /* a TensorArray or a stack */
   int64_t n, room, room_written, room_taken;
   bool dynamic, keeps; /* of an array: grows; may be read more than once */
   bool sums;           /* of a gradient: what is written to a place is added up */
+  bool uniform;        /* all elements have one shape */
   const char *source;  /* of a gradient: its name */
   struct step_store *of, *gradients, *next_gradient, *next;
 } step_store;

@@ -218,7 +218,8 @@ def test_loops_whose_rounds_are_known_are_unrolled_and_compute_the_same(card):
     lines = [line.split(" ", 2) for line in run.stdout.splitlines()]
     assert {name: how for name, how, _ in lines} == {
         "lstm": "unrolled", "gru": "unrolled", "nested": "unrolled", "trains_inside": "unrolled",
-        "reads_one_row_often": "unrolled", "zero_rounds": "unrolled", "until_small": "loops", "unknown_length": "loops"}
+        "reads_one_row_often": "unrolled", "zero_rounds": "unrolled", "until_small": "loops", "unknown_length": "loops",
+        "lengths_are_fed": "unrolled", "a_branch_is_fed": "unrolled"}
     # One product in place of a sum of products over the words adds in another order.
     assert all(equal == "same" or (equal == "near" and (card != "simulated" or name in ("lstm", "gru")))
                for name, _, equal in lines), run.stdout

@@ -74,6 +74,24 @@ def unknown_length():
         x: np.ones((3, 2))}
 
 
+def lengths_are_fed():
+    x, n, training = tf.placeholder(tf.float32, [None, 6, 3]), tf.placeholder(tf.int32, [None]), tf.placeholder(tf.bool, [])
+    w = tf.get_variable("w", [3], initializer=tf.ones_initializer())
+    cells = [tf.nn.rnn_cell.GRUCell(4, kernel_initializer=tf.random_uniform_initializer(-0.5, 0.5, seed=i)) for i in (1, 2)]
+    out, last = tf.nn.bidirectional_dynamic_rnn(*cells, x * w, sequence_length=n, dtype=tf.float32)
+    h = tf.cond(training, lambda: last[0] * 2.0, lambda: last[0] + last[1])
+    loss = tf.reduce_sum(tf.square(tf.concat(out, 2))) + tf.reduce_sum(h)
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    return [out[0], loss, train], {x: np.linspace(-1, 1, 54).reshape(3, 6, 3), n: [4, 2, 3], training: True}
+
+
+def a_branch_is_fed():
+    x, training = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.bool, [])
+    w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+    y = tf.cond(training, lambda: x * w, lambda: x + w)
+    return [y, tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(y))], {x: [3.0, 4.0], training: False}
+
+
 def run(model, gpus):
     tf.reset_default_graph()
     fetches, feed = model()
@@ -87,7 +105,8 @@ def run(model, gpus):
     return np.concatenate([np.ravel(v) for step in got for v in step]), loops
 
 
-for model in (lstm, gru, nested, trains_inside, reads_one_row_often, zero_rounds, until_small, unknown_length):
+for model in (lstm, gru, nested, trains_inside, reads_one_row_often, zero_rounds, until_small, unknown_length,
+              lengths_are_fed, a_branch_is_fed):
     there, loops = run(model, True)
     here, _ = run(model, False)
     equal = "same" if (there == here).all() else "near" if np.allclose(there, here, rtol=1e-5) else "DIFFERENT: %s, %s" % (there, here)

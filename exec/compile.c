@@ -1,5 +1,7 @@
 /* compile.c - compiles a request to a plan: orders the nodes, numbers the slots, folds constants, runs the passes and
- * finds the last use of each slot.  The graph's lock is held meanwhile. */
+ * finds the last use of each slot.  The graph's lock is held meanwhile.
+ *
+ * Include cycle with exec/passes/unroll, exec/variants: a plan owns its variants, which are plans made here. */
 #include "exec/compile.h"
 
 #include "base/alloc.h"
@@ -24,6 +26,8 @@
 #include "exec/passes/round_operands.h"
 #include "exec/executors/staged.h"
 #include "graph/fold.h"
+
+#include <stdlib.h>
 
 /* The state of one compilation. */
 typedef struct maker {
@@ -418,7 +422,8 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   }
   plan_devices unrolled;
   decisions *on_feeds = NULL;
-  if (!err && m.where) err = weft__unroll(&p->unrolled, m.g, m.r, m.where, p->mixed ? NULL : &on_feeds);
+  const bool by_feeds = !p->mixed && getenv("WEFT_GPU_FED_LENGTHS"); /* not the default yet (docs/gpu.md) */
+  if (!err && m.where) err = weft__unroll(&p->unrolled, m.g, m.r, m.where, by_feeds ? &on_feeds : NULL);
   if (!err && on_feeds) err = weft__variants_create(&p->variants, on_feeds);
   if (!p->variants) weft__decisions_destroy(on_feeds);
   if (p->unrolled) {

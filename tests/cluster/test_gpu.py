@@ -213,7 +213,8 @@ def test_an_illegal_address_has_its_nodes_name_and_a_new_process_recovers(tmp_pa
 @pytest.mark.parametrize("card", CARDS)
 def test_loops_whose_rounds_are_known_are_unrolled_and_compute_the_same(card):
     run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "loops.py"],
-                         capture_output=True, text=True, timeout=100, env=environment(WEFT_CUDA_PLUGIN=card))
+                         capture_output=True, text=True, timeout=100,
+                         env=environment(WEFT_CUDA_PLUGIN=card, WEFT_GPU_FED_LENGTHS="1"))
     assert run.returncode == 0, run.stderr
     lines = [line.split(" ", 2) for line in run.stdout.splitlines()]
     assert {name: how for name, how, _ in lines} == {

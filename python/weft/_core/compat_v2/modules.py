@@ -8,6 +8,7 @@ import pkgutil
 import sys
 import types
 
+from weft._core import docs
 from weft._core.compat_v2 import own, signatures
 from weft._core.compat_v2.names import SAME
 from weft._core.framework import absent
@@ -95,5 +96,8 @@ def publish(namespace):
             raise _absent(path)
         if entry is None:
             return importlib.import_module("weft." + _WHOLE[path] if path in _WHOLE else "%s.%s" % (_ROOT, path))
-        return pkgutil.resolve_name("weft:" + entry) if isinstance(entry, str) else entry
+        if isinstance(entry, str):
+            return pkgutil.resolve_name("weft:" + entry)
+        docs.describe(entry, path)
+        return entry
     return __getattr__

@@ -92,8 +92,9 @@ struct loop_group {
   _Atomic(pthread_t) poller;     /* the caller that polls; 0, which is no thread on Linux: none */
   atomic_bool caller_has_polled; /* since the group was created; never false again */
 
-  int tick_fd;               /* wakes the primary thread; in both epolls, since it may wait on either */
-  atomic_bool tick_often;    /* true: tick every LOOP_TICK_MS; false: every LOOP_SLOW_TICK_MS */
+  int tick_fd; /* wakes the primary thread; in both epolls, since it may wait on either */
+  /* Calls of weft__loop_tick_often since no ticker wanted ticks; 0: tick every LOOP_SLOW_TICK_MS, not LOOP_TICK_MS */
+  atomic_uint_fast64_t tick_requests;
   _Atomic int64_t ticked_ns; /* when the tickers were called last; written with the primary loop's dispatch lock */
   pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
   ticker *ticking;
@@ -148,7 +149,7 @@ static void loop_yield(loop *l) {
 }
 
 static int tick_period_ms(const loop_group *g) {
-  return atomic_load(&g->tick_often) ? LOOP_TICK_MS : LOOP_SLOW_TICK_MS;
+  return atomic_load(&g->tick_requests) ? LOOP_TICK_MS : LOOP_SLOW_TICK_MS;
 }
 
 static bool primary_tick_is_due(const loop_group *g, int64_t now) {
@@ -156,13 +157,14 @@ static bool primary_tick_is_due(const loop_group *g, int64_t now) {
 }
 
 /* Calls the tickers if their time has come.  The caller holds the dispatch lock of the primary loop, and has no source
- * in hand: a tick may remove any. */
+ * in hand: a tick may remove any.  The period changes only afterwards, since the loop's thread may read it while a
+ * caller ticks; requests that come during the ticks are not forgotten. */
 static void primary_tick_locked(loop_group *g, int64_t now) {
   WEFT_ASSERT(weft__lock_is_held(&primary_loop(g)->dispatch_lock));
   if (!primary_tick_is_due(g, now)) return;
   bool soon = false;
+  uint_fast64_t answered = atomic_load(&g->tick_requests);
   atomic_store(&g->ticked_ns, now);
-  atomic_store(&g->tick_often, false);
   pthread_mutex_lock(&g->tick_lock);
   for (ticker *t = g->tickers.next; t != &g->tickers; t = t->next) {
     g->ticking = t; /* weft__loop_remove_ticker waits for it, so t->next stays valid */
@@ -173,7 +175,10 @@ static void primary_tick_locked(loop_group *g, int64_t now) {
     pthread_cond_broadcast(&g->tick_ended);
   }
   pthread_mutex_unlock(&g->tick_lock);
-  if (soon) atomic_store(&g->tick_often, true);
+  if (!soon)
+    atomic_compare_exchange_strong(&g->tick_requests, &answered, 0);
+  else if (answered == 0)
+    weft__loop_tick_often(g);
 }
 
 /* Runs callbacks, and ticks that are due, until the queue is empty, with the dispatch lock held.  Between two callbacks
@@ -486,7 +491,7 @@ void weft__loop_wake_poller(loop_group *g) {
 
 void weft__loop_tick_often(loop_group *g) {
   uint64_t one = 1;
-  if (!atomic_exchange(&g->tick_often, true)) (void)!write(g->tick_fd, &one, sizeof one);
+  if (atomic_fetch_add(&g->tick_requests, 1) == 0) (void)!write(g->tick_fd, &one, sizeof one);
 }
 
 void weft__loop_add_ticker(loop_group *g, ticker *t) {

@@ -76,8 +76,8 @@ void weft__loop_wake_poller(loop_group *g);
 enum { LOOP_TICK_MS = 50, LOOP_SLOW_TICK_MS = 1000 };
 
 /* tick is called in a callback of the primary loop: every LOOP_TICK_MS as long as a ticker returned true the last time,
- * else every LOOP_SLOW_TICK_MS.  A tick may take a lock only if no thread adds or
- * removes a ticker while it holds that lock. */
+ * else every LOOP_SLOW_TICK_MS.  A tick may take a lock only if no thread adds or removes a ticker while it holds that
+ * lock. */
 typedef struct ticker {
   bool (*tick)(struct ticker *t, int64_t now_ns);
   struct ticker *next, *prev;

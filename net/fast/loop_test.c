@@ -274,3 +274,48 @@ TEST_WITHIN(90, ticks_come_while_sources_are_always_ready) {
   for (int i = 0; i < 3; i++) weft__loop_remove_and_close(loops, &b[i].source);
   release_loops();
 }
+
+typedef struct slow_ticker {
+  ticker ticker;
+  pthread_t caller;
+  _Atomic int64_t ended_ns,
+      next_ns; /* of the slow tick on the caller's thread; the loop thread's first tick after it */
+} slow_ticker;
+
+static bool tick_slowly_on_the_caller(ticker *t, int64_t now_ns) {
+  slow_ticker *slow = (slow_ticker *)t;
+  const bool on_caller = pthread_equal(pthread_self(), slow->caller), slept = atomic_load(&slow->ended_ns) != 0;
+  int64_t none = 0;
+  if (slept && !on_caller) {
+    atomic_compare_exchange_strong(&slow->next_ns, &none, now_ns);
+  } else if (!slept && on_caller) {
+    atomic_store(&stop_pressing, true); /* so no callback makes the caller tick again */
+    usleep(3 * LOOP_TICK_MS * 1000);    /* meanwhile the loop's thread asks how long it may sleep */
+    atomic_store(&slow->ended_ns, weft__clock_now_ns());
+  }
+  return true;
+}
+
+/* Deadlines would be noticed a second late. */
+TEST_WITHIN(60, ticks_come_often_after_a_caller_whose_tick_took_long) {
+  waiter g = {0};
+  slow_ticker slow = {.ticker = {.tick = tick_slowly_on_the_caller}};
+  button b = {.source = {.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .on_ready = press_again}};
+  atomic_store(&stop_pressing, false);
+  retain_loops();
+  EXPECT_OK(weft__loop_add(loops, &b.source));
+  EXPECT_EQ_INT(pthread_create(&g.thread, NULL, waiter_main, &g), 0);
+  slow.caller = g.thread;
+  usleep(20000); /* it polls by now */
+  press(&b);     /* from now on its callbacks follow each other, and it ticks between them */
+  weft__loop_add_ticker(loops, &slow.ticker);
+  weft__loop_tick_often(loops);
+  for (int i = 0; i < FOREVER_S * 1000 && !atomic_load(&slow.next_ns); i++) usleep(1000);
+  EXPECT(atomic_load(&slow.ended_ns) > 0);
+  EXPECT(atomic_load(&slow.next_ns) - atomic_load(&slow.ended_ns) < LOOP_SLOW_TICK_MS / 2 * NS_PER_MS);
+  weft__rpc_event_set(&g.sync_event);
+  pthread_join(g.thread, NULL);
+  weft__loop_remove_ticker(loops, &slow.ticker);
+  weft__loop_remove_and_close(loops, &b.source);
+  release_loops();
+}

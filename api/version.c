@@ -1,16 +1,10 @@
 /* version.c - the version of the build and of the libraries that it uses. */
+#include "kernels/gemm/gemm_library.h"
 #include "weft/weft.h"
 
 #include <protobuf-c/protobuf-c.h>
 #include <pthread.h>
 #include <stdio.h>
-#ifdef WEFT_HAVE_OPENBLAS
-/* declared here because the prototypes of cblas.h differ between distributions */
-extern char *openblas_get_config(void);
-#endif
-#ifdef WEFT_HAVE_DNNL
-#include <oneapi/dnnl/dnnl.h>
-#endif
 #ifdef WEFT_HAVE_PNG
 #include <png.h>
 #endif
@@ -43,18 +37,7 @@ static void version_add(const char *name, const char *version, const char *what_
 }
 
 static void list_libraries(void) {
-  const char *blas = NULL, *dnnl = NULL, *png = NULL, *jpeg = NULL, *zlib = NULL, *grpc = NULL, *http = NULL;
-#ifdef WEFT_HAVE_OPENBLAS
-  char blas_text[32] = "found"; /* from "OpenBLAS 0.3.21 NO_LAPACKE ..." */
-  sscanf(openblas_get_config(), "OpenBLAS %31s", blas_text);
-  blas = blas_text;
-#endif
-#ifdef WEFT_HAVE_DNNL
-  char dnnl_text[32];
-  const dnnl_version_t *v = dnnl_version();
-  snprintf(dnnl_text, sizeof dnnl_text, "%d.%d.%d", v->major, v->minor, v->patch);
-  dnnl = dnnl_text;
-#endif
+  const char *png = NULL, *jpeg = NULL, *zlib = NULL, *grpc = NULL, *http = NULL;
 #ifdef WEFT_HAVE_PNG
   png = PNG_LIBPNG_VER_STRING;
 #endif
@@ -82,8 +65,8 @@ static void list_libraries(void) {
 #endif
   version_add("protobuf-c", protobuf_c_version(), "messages and files");
   version_add("gRPC", grpc, "clusters");
-  version_add("OpenBLAS", blas, "matrix products");
-  version_add("oneDNN", dnnl, "matrix products");
+  version_add("OpenBLAS", weft__gemm_library_blas_version(), "matrix products");
+  version_add("oneDNN", weft__gemm_library_dnnl_version(), "matrix products");
   version_add("libpng", png, "PNG images");
   version_add("libjpeg", jpeg, "JPEG images");
   version_add("zlib", zlib, "gzip data sets");

@@ -9,11 +9,22 @@ add_library(weft_needs INTERFACE) # headers and libraries every floor sees
 target_include_directories(weft_needs SYSTEM INTERFACE ${PROTOBUF_C_INCLUDE})
 target_link_libraries(weft_needs INTERFACE ${PROTOBUF_C_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} $<$<BOOL:${WEFT_MATH}>:m>)
 
-# weft_optional(NAME header library... WHY text [SOURCES file...] [LOADED]): defines WEFT_HAVE_NAME, for all sources or for
-# these, where header and libraries are found.  LOADED: they load the one library themselves, as WEFT_NAME_FILE.
+# weft_optional(NAME header library... WHY text [SOURCES file...] [LOADED file]): defines WEFT_HAVE_NAME, for all sources or
+# for these, where header and libraries are found.  LOADED: this source loads the one library itself, as WEFT_NAME_FILE;
+# weft_loaded is the list of such libraries, and weft_file_of gives the name that one is loaded by.
+set(weft_loaded "")
+function(weft_file_of library result) # the name that stands for its interface: libfoo.so.12 of libfoo.so.12.60.0
+  execute_process(COMMAND ${CMAKE_READELF} -d "${library}" OUTPUT_VARIABLE headers ERROR_QUIET)
+  string(REGEX MATCH "soname: \\[([^]]+)\\]" found "${headers}")
+  if(NOT found)
+    message(FATAL_ERROR "${library} has no soname that ${CMAKE_READELF} can read")
+  endif()
+  set(${result} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+
 set(weft_summary "")
 function(weft_optional name header)
-  cmake_parse_arguments(arg "LOADED" "WHY" "SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "WHY;LOADED" "SOURCES" ${ARGN})
   option(WEFT_WITH_${name} "Use ${name} if found: ${arg_WHY}" ON)
   set(state "left out (WEFT_WITH_${name}=OFF)")
   if(WEFT_WITH_${name})
@@ -36,11 +47,10 @@ function(weft_optional name header)
       else()
         target_compile_definitions(weft_needs INTERFACE WEFT_HAVE_${name}=1)
       endif()
-      if(arg_LOADED) # by the name that stands for its interface: libfoo.so.12 of libfoo.so.12.60.0
-        file(REAL_PATH "${libraries}" file)
-        get_filename_component(file "${file}" NAME)
-        string(REGEX MATCH "^[^.]+[.]so([.][0-9]+)?" file "${file}")
-        set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_DEFINITIONS WEFT_${name}_FILE="${file}")
+      if(arg_LOADED)
+        weft_file_of("${libraries}" file)
+        set_property(SOURCE ${arg_LOADED} APPEND PROPERTY COMPILE_DEFINITIONS WEFT_${name}_FILE="${file}")
+        set(weft_loaded "${weft_loaded};${libraries}" PARENT_SCOPE)
       else()
         target_link_libraries(weft_needs INTERFACE ${libraries})
       endif()
@@ -56,12 +66,13 @@ if(WEFT_SANITIZE STREQUAL "thread") # not instrumented: every product would be r
   set(WEFT_WITH_OPENBLAS OFF CACHE BOOL "" FORCE)
   set(WEFT_WITH_DNNL OFF CACHE BOOL "" FORCE)
 endif()
-weft_optional(OPENBLAS cblas.h openblas WHY "matrix products")
-weft_optional(DNNL oneapi/dnnl/dnnl.h dnnl WHY "convolutions where it wins")
+set(gemm_library kernels/gemm/gemm_library.c)
+weft_optional(OPENBLAS cblas.h openblas WHY "matrix products" SOURCES ${gemm_library} LOADED ${gemm_library})
+weft_optional(DNNL oneapi/dnnl/dnnl.h dnnl WHY "matrix products in float32 on x86_64" SOURCES ${gemm_library} LOADED ${gemm_library})
 weft_optional(PNG png.h png WHY "PNG decode and encode")
 weft_optional(JPEG jpeglib.h jpeg WHY "JPEG decode and encode")
 weft_optional(ZLIB zlib.h z WHY "gzip data sets")
-weft_optional(MICROHTTPD microhttpd.h microhttpd WHY "the status page" SOURCES net/http.c api/version.c LOADED)
+weft_optional(MICROHTTPD microhttpd.h microhttpd WHY "the status page" SOURCES net/http.c api/version.c LOADED net/http.c)
 weft_optional(GRPC grpc/grpc.h grpc gpr WHY "clusters - without it everything runs in one process")
 
 function(weft_print_summary)

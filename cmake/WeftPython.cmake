@@ -31,7 +31,7 @@ foreach(link ${links}) # to a module that is gone
 endforeach()
 
 # What a wheel carries (pyproject.toml): the extension, the library beside it, where its RUNPATH looks, and bin/weft, which
-# weft_command.py starts.  libmicrohttpd is loaded at run time, which auditwheel does not see, so it lies there too.
+# weft_command.py starts.  auditwheel does not see libraries that are loaded at run time, so these lie there too.
 # Nothing has debug information, as in the Debian packages.
 if(SKBUILD)
   target_link_options(weft_shared PRIVATE -s)
@@ -41,10 +41,9 @@ if(SKBUILD)
   set_target_properties(weft PROPERTIES INSTALL_RPATH "$ORIGIN/..")
   install(TARGETS weft RUNTIME DESTINATION weft/bin COMPONENT python)
   install(FILES python/weft_command.py DESTINATION . COMPONENT python)
-  if(WEFT_HAVE_MICROHTTPD)
-    get_property(definitions SOURCE net/http.c PROPERTY COMPILE_DEFINITIONS)
-    string(REGEX REPLACE ".*WEFT_MICROHTTPD_FILE=\"([^\"]*)\".*" "\\1" file "${definitions}")
-    file(REAL_PATH "${WEFT_MICROHTTPD_LIBRARY_microhttpd}" library)
+  foreach(library ${weft_loaded})
+    weft_file_of("${library}" file)
+    file(REAL_PATH "${library}" library)
     install(FILES ${library} DESTINATION weft RENAME ${file} COMPONENT python)
-  endif()
+  endforeach()
 endif()

@@ -7,32 +7,18 @@
  * are twice as fast.  Integers use only the plain loops.  The longer side of the result is split, so that the operand
  * that every thread reads completely is the smaller one.
  *
- * Include cycle with kernels/gemm/gemm_few_rows, kernels/gemm/gemm_narrow, kernels/gemm/gemm_packed,
- * kernels/gemm/gemm_plain, kernels/gemm/gemm_tile: gemm.c chooses among these ways to multiply, and each is given the
- * `gemm` declared here. */
+ * Include cycle with kernels/gemm/gemm_few_rows, kernels/gemm/gemm_library, kernels/gemm/gemm_narrow,
+ * kernels/gemm/gemm_packed, kernels/gemm/gemm_plain, kernels/gemm/gemm_tile: gemm.c chooses among these ways to
+ * multiply, and each is given the `gemm` declared here. */
 #include "kernels/gemm/gemm.h"
 #include "base/cast.h"
 #include "kernels/gemm/gemm_few_rows.h"
+#include "kernels/gemm/gemm_library.h"
 #include "kernels/gemm/gemm_narrow.h"
 #include "kernels/gemm/gemm_packed.h"
 #include "kernels/gemm/gemm_plain.h"
 #include "kernels/gemm/gemm_tile.h"
 #include <limits.h>
-#include <pthread.h>
-#include <string.h>
-
-#if WEFT_HAVE_OPENBLAS
-#include <cblas.h>
-#endif
-#if WEFT_HAVE_DNNL
-#include <oneapi/dnnl/dnnl.h>
-/* A function of the OpenMP library that oneDNN may use.  It sets the number for the calling thread only. */
-extern void omp_set_num_threads(int) __attribute__((weak));
-#endif
-
-#if WEFT_HAVE_DNNL && defined(__x86_64__)
-#define FLOAT_BY_DNNL 1
-#endif
 
 enum { SMALL = 40000 }; /* below this many multiplications, calling a library costs more than it saves */
 
@@ -41,52 +27,10 @@ static bool fits_int(const gemm *g) {
          g->ldc <= INT_MAX;
 }
 
-#if FLOAT_BY_DNNL
 /* Rows of b that are whole pages apart map to the same cache sets.  This slows oneDNN's packing (100 x 3136 x 1024:
  * 90 GFLOP/s, where 1008 columns give 143), but not our microkernels (126).  With many rows of a it no longer
  * matters, and with few rows packing hurts ours more (32 x 576 x 2048: 80 GFLOP/s, where oneDNN gives 118). */
 static bool slow_in_dnnl(const gemm *g) { return !g->tb && g->ldb % 1024 == 0 && g->m > 64 && g->m <= 256; }
-
-static bool by_dnnl(const gemm *g) {
-  if (omp_set_num_threads) omp_set_num_threads(1);
-  return dnnl_sgemm(g->ta ? 'T' : 'N', g->tb ? 'T' : 'N', g->m, g->n, g->k, 1.0f, g->a, g->lda, g->b, g->ldb,
-                    g->accumulate ? 1.0f : 0.0f, g->c, g->ldc) == dnnl_success;
-}
-#endif
-
-#if WEFT_HAVE_OPENBLAS
-static bool blas_knows_processor;
-
-static void start_blas(void) {
-  openblas_set_num_threads(1);
-  blas_knows_processor = strcmp(openblas_get_corename(), "Prescott") != 0;
-}
-
-static bool by_blas(const gemm *g) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, start_blas);
-  if (!blas_knows_processor) return false;
-  const bool adjoint = g->adjoint && weft__dtype_class(g->type) == CLASS_COMPLEX;
-  const CBLAS_TRANSPOSE flip = adjoint ? CblasConjTrans : CblasTrans;
-  const CBLAS_TRANSPOSE ta = g->ta ? flip : CblasNoTrans, tb = g->tb ? flip : CblasNoTrans;
-  if (!weft__fits_int(g->m) || !weft__fits_int(g->n) || !weft__fits_int(g->k) || !weft__fits_int(g->lda) ||
-      !weft__fits_int(g->ldb) || !weft__fits_int(g->ldc))
-    return false; /* BLAS has 32-bit sizes */
-  const int m = weft__int_sat(g->m), n = weft__int_sat(g->n), k = weft__int_sat(g->k);
-  const int lda = weft__int_sat(g->lda), ldb = weft__int_sat(g->ldb), ldc = weft__int_sat(g->ldc);
-  const double one[2] = {1, 0}, beta[2] = {g->accumulate ? 1 : 0, 0};
-  const float onef[2] = {1, 0}, betaf[2] = {g->accumulate ? 1 : 0, 0};
-  if (g->type == WEFT_FLOAT)
-    cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, g->a, lda, g->b, ldb, betaf[0], g->c, ldc);
-  else if (g->type == WEFT_DOUBLE)
-    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, g->a, lda, g->b, ldb, beta[0], g->c, ldc);
-  else if (g->type == WEFT_COMPLEX64)
-    cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, onef, g->a, lda, g->b, ldb, betaf, g->c, ldc);
-  else
-    cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one, g->a, lda, g->b, ldb, beta, g->c, ldc);
-  return true;
-}
-#endif
 
 bool weft__gemm_has(weft_dtype t) { return weft__gemm_plain_has(t); }
 
@@ -95,14 +39,8 @@ static bool by_library(const gemm *g) {
   const dtype_class c = weft__dtype_class(g->type);
   const double work = (double)g->m * (double)g->n * (double)g->k;
   if ((c != CLASS_FLOAT && c != CLASS_COMPLEX) || work < SMALL || !fits_int(g)) return false;
-#if FLOAT_BY_DNNL
-  if (g->type == WEFT_FLOAT) return !slow_in_dnnl(g) && by_dnnl(g);
-#endif
-#if WEFT_HAVE_OPENBLAS
-  return by_blas(g);
-#else
-  return false;
-#endif
+  if (g->type == WEFT_FLOAT && weft__gemm_library_has_dnnl()) return !slow_in_dnnl(g) && weft__gemm_library_dnnl(g);
+  return weft__gemm_library_blas(g);
 }
 
 void weft__gemm_serial(const gemm *g) {

@@ -118,7 +118,7 @@ static void request_finish(request *r) {
 /* feeds is [(output, (dtype, shape, data)), ...]; n_feed counts those that are ready. */
 static int request_parse_feeds(request *r, PyObject *feeds) {
   Py_ssize_t n = PySequence_Size(feeds);
-  if (n < 0) return -1;
+  if (n <= 0) return (int)n;
   r->feeds = PyMem_Calloc((size_t)n + 1, sizeof *r->feeds);
   r->views = PyMem_Calloc((size_t)n + 1, sizeof *r->views);
   if (!r->feeds || !r->views) return PyErr_NoMemory(), -1;
@@ -135,10 +135,16 @@ static int request_parse_feeds(request *r, PyObject *feeds) {
   return 0;
 }
 
+/* An empty list, which most runs have, takes no memory. */
+static Py_ssize_t request_outs(PyObject *list, weft_out **out) {
+  return PySequence_Size(list) == 0 ? 0 : ext_outs(list, out);
+}
+
 static int request_parse(request *r, PyObject *feeds, PyObject *fetches, PyObject *targets) {
   if (request_parse_feeds(r, feeds) != 0) return -1;
-  if ((r->n_fetch = ext_outs(fetches, &r->fetches)) < 0) return r->n_fetch = 0, -1;
-  if ((r->n_target = ext_outs(targets, &r->targets)) < 0) return -1;
+  if ((r->n_fetch = request_outs(fetches, &r->fetches)) < 0) return r->n_fetch = 0, -1;
+  if ((r->n_target = request_outs(targets, &r->targets)) < 0) return -1;
+  if (r->n_fetch == 0) return 0;
   r->fetched = PyMem_Calloc((size_t)r->n_fetch + 1, sizeof *r->fetched);
   return r->fetched ? 0 : (PyErr_NoMemory(), -1);
 }
@@ -163,7 +169,7 @@ static weft_request as_request(const request *r) {
                         .targets = r->targets};
 }
 
-enum { WITH_METADATA = 1, WITH_TRACE = 2, WITH_GRAPHS = 4 }; /* what Session._asked asks for, as bits */
+enum { WITH_METADATA = 1, WITH_TRACE = 2, WITH_GRAPHS = 4 }; /* the bits that _asked of client.py gives */
 
 static void set_options(weft_request *q, long long timeout, int asked, long long graph_key, void **metadata,
                         size_t *size) {
@@ -174,26 +180,42 @@ static void set_options(weft_request *q, long long timeout, int asked, long long
   if (asked & WITH_METADATA) q->metadata = metadata, q->metadata_size = size;
 }
 
-/* run(feeds, fetches, targets, timeout_ms, asked, collective_graph_key) -> values, or (values, RunMetadata bytes) if
- * asked for */
-static PyObject *session_run(PyObject *self, PyObject *args) {
-  PyObject *feeds, *fetches, *targets, *made = NULL;
+typedef struct run_options {
   long long timeout, graph_key;
-  int asked;
+  int asked; /* WITH_... */
+} run_options;
+
+/* The last three arguments of run, which a run without options leaves out. */
+static int run_options_parse(run_options *o, PyObject *const *args, Py_ssize_t n) {
+  *o = (run_options){0};
+  if (n == 0) return 0;
+  o->timeout = PyLong_AsLongLong(args[0]);
+  o->asked = (int)PyLong_AsLong(args[1]);
+  o->graph_key = PyLong_AsLongLong(args[2]);
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+/* run(feeds, fetches, targets[, timeout_ms, asked, collective_graph_key]) -> values, or (values, RunMetadata bytes) if
+ * asked for.  Called with an array, because a small step costs no more than the parsing of a tuple. */
+static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+  PyObject *made = NULL;
   void *metadata = NULL;
   size_t metadata_size = 0;
   request r = {0};
+  run_options o;
   weft_session *sess = ((session_object *)self)->sess;
-  if (!PyArg_ParseTuple(args, "OOOLiL", &feeds, &fetches, &targets, &timeout, &asked, &graph_key)) return NULL;
+  if (n_args != 3 && n_args != 6)
+    return PyErr_Format(PyExc_TypeError, "run takes 3 or 6 arguments, but got %zd", n_args);
+  if (run_options_parse(&o, args + 3, n_args - 3) != 0) return NULL;
   ext_watch_signals();
-  if (request_parse(&r, feeds, fetches, targets) == 0) {
+  if (request_parse(&r, args[0], args[1], args[2]) == 0) {
     weft_request q = as_request(&r);
     weft_err err;
-    set_options(&q, timeout, asked, graph_key, &metadata, &metadata_size);
+    set_options(&q, o.timeout, o.asked, o.graph_key, &metadata, &metadata_size);
     do UNLOCKED(err = weft_session_run(sess, &q));
     while (ext_try_again(err));
     made = err ? ext_raise_wait(err) : request_results(&r);
-    if (made && asked) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
+    if (made && o.asked) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
     weft_free(metadata);
   }
   request_finish(&r);
@@ -330,7 +352,8 @@ static PyType_Spec prepared_spec = {"weft._weft.Prepared", sizeof(prepared_objec
 
 static PyMethodDef session_methods[] = {
     {"prepare", session_prepare, METH_VARARGS, "prepare(feeds, fetches, targets, is_partial)"},
-    {"run", session_run, METH_VARARGS, "run(feeds, fetches, targets, timeout_ms, asked, collective_graph_key)"},
+    {"run", (PyCFunction)(void (*)(void))session_run, METH_FASTCALL,
+     "run(feeds, fetches, targets[, timeout_ms, asked, collective_graph_key])"},
     {"close", session_close, METH_NOARGS, "Refuses new runs and ends those in flight."},
     {NULL, NULL, 0, NULL},
 };

@@ -2,9 +2,6 @@
 
 Modules (public.py, runner.py), classes (Named) and their instances (instance_getattr) raise it. The text is built when
 it is first read, because hasattr() never reads it.
-
-Modules (public.py, runner.py), classes (Named) and their instances (instance_getattr) raise it.  The text is made when
-it is first read, because hasattr() reads none.
 """
 import abc
 import dis

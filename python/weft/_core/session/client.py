@@ -29,7 +29,6 @@ from weft._core.session.partial import PartialRuns
 _sessions = _Stack()
 text_results = False  # In Python 2 programs, fetched text is returned as str.
 _DEAD_HANDLES = 10  # the number of dropped handles after which a run deletes their tensors
-_NOTHING = (0, 0, 0)  # the result of BaseSession._asked for a run without options
 _open_sessions = weakref.WeakSet()  # These are closed before the servers when the program ends.
 
 
@@ -54,8 +53,7 @@ class _Fetch:
 
     def __init__(self, graph, fetches, session=None):
         self.outs, self.targets, self.places = [], [], {}
-        # a weak reference, because the session keeps this fetch
-        self.session = weakref.ref(session) if session is not None else None
+        self.session = session  # a weak reference, because the session keeps this fetch
         self.rebuild = _mapper(graph, fetches, self, self.places)
 
     def out(self, tensor, places):
@@ -275,6 +273,107 @@ def _fed(graph, feed_dict, places, values):
     return values
 
 
+class _Runner:
+    """What a step of a session needs, and the step itself.
+
+    Its attributes are slots: reading an attribute of a class whose metaclass is Named takes several times as long, and
+    a small step reads a dozen.
+    """
+
+    __slots__ = ("session", "graph", "c", "fetches", "slots", "dead_handles", "closed", "has_nodes")
+
+    def __init__(self, session, graph, c_session):
+        self.session, self.graph, self.c = weakref.ref(session), graph, c_session  # weak: the session owns this object
+        self.fetches, self.slots, self.dead_handles = {}, {}, []
+        self.closed = self.has_nodes = False
+
+    def check_open(self):
+        if self.closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
+    def compiled(self, fetches):
+        """Returns the compiled form of a nest. It is cached, because a training loop runs the same few nests."""
+        try:
+            key = fetches if isinstance(fetches, (Tensor, Operation, Variable)) else _key(fetches)
+            found = self.fetches.get((type(fetches), key)) if key is not None else None
+        except TypeError:  # Something in the nest cannot be hashed.
+            key = found = None
+        if found is None:
+            found = _Fetch(self.graph, fetches, self.session)
+            if key is not None:
+                if len(self.fetches) > 1000:
+                    self.fetches.clear()
+                self.fetches[type(fetches), key] = found
+        return found
+
+    def run(self, fetches, feed_dict, options, run_metadata):
+        if self.closed or self.dead_handles or not self.has_nodes:
+            self._check()
+        # Feeds are checked before the fetches, as in TensorFlow.
+        feeds = _feeds(self.graph, self.slots, feed_dict) if feed_dict else ()
+        fetch = self.compiled(fetches)
+        outs, targets = fetch.outs, fetch.targets
+        if not outs and not targets:
+            made = []  # There is no step, as in TensorFlow.
+        elif options is None and run_metadata is None:
+            try:
+                made = self.c.run(feeds, outs, targets)
+            except errors.OpError as e:
+                raise self.error(e) from None
+        else:
+            made = self.values(run_metadata, _asked(options, run_metadata), self.c.run, feeds, outs, targets)
+        if feeds and outs and any(out in fetch.places for out, _ in feeds):
+            made = _fed(self.graph, feed_dict, fetch.places, list(made))
+        return fetch.rebuild(self.as_text(made) if text_results else made)
+
+    def _check(self):
+        """Does what a run rarely needs before it begins."""
+        self.check_open()
+        if len(self.dead_handles) >= _DEAD_HANDLES:
+            self.session()._delete_dead_handles()
+        self.has_nodes = self.graph._c.size() > 0
+        if not self.has_nodes:
+            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
+
+    def values(self, run_metadata, asked, call, *args):
+        """Returns the values of a call into the library, and converts its errors."""
+        try:
+            made = call(*args, *asked)
+        except errors.OpError as e:
+            raise self.error(e) from None
+        if asked[1]:
+            made, data = made
+            run_metadata.ParseFromString(data)
+        return made
+
+    def error(self, e):
+        """Returns what a failed call of the library raises: what a Python function of the graph raised, or its error."""
+        return _interrupted.pop() if _interrupted else self.placed(e)
+
+    def placed(self, error):
+        """Returns the error with the op that its message names."""
+        found = re.search(r"\{\{node ([^}\s]+)\}\}", error.message) or re.search(r"(?:node '|uninitialized value )([^'\s]+)", error.message)
+        if found:
+            out = self.graph._c.find("^" + found.group(1))
+            if out >= 0:
+                error._op = self.graph._operation(out >> 16)
+        return error
+
+    @staticmethod
+    def as_text(values):
+        return [_text(v) for v in values] if text_results else values
+
+
+def _asked(options, run_metadata):
+    """Returns the timeout in ms, the bits of the wanted metadata (1 itself, 2 step stats, 4 device graphs) and the
+    collective graph key.
+    """
+    if options is None:
+        return 0, int(run_metadata is not None), 0
+    bits = 1 | 2 * (options.trace_level > 0) | 4 * options.output_partition_graphs
+    return options.timeout_in_ms, 0 if run_metadata is None else bits, options.experimental.collective_graph_key
+
+
 class _Callable:
     """The library's callable for a request; it is made at its first call."""
 
@@ -310,12 +409,27 @@ class BaseSession:
 
     def _begin(self, graph, target, config, c_session):
         """Sets up the state of a session, around a session of the library."""
-        self._graph, self._target, self._config, self._closed = graph, target or "", config, False
-        self._fetches, self._slots, self._lock = {}, {}, threading.Lock()
-        self._c = c_session
-        self._partial_runs, self._callables = PartialRuns(self), weakref.WeakSet()
-        self._handle_nodes, self._dead_handles = {}, []
+        self._runner, self._target, self._config = _Runner(self, graph, c_session), target or "", config
+        self._lock, self._partial_runs, self._callables = threading.Lock(), PartialRuns(self), weakref.WeakSet()
+        self._handle_nodes = {}
         _open_sessions.add(self)
+
+    @property
+    def _graph(self):
+        return self._runner.graph
+
+    @property
+    def _c(self):
+        """The library's session; None once the program ends."""
+        return self._runner.c
+
+    @property
+    def _closed(self):
+        return self._runner.closed
+
+    @_closed.setter
+    def _closed(self, closed):
+        self._runner.closed = closed
 
     @property
     def graph(self):
@@ -346,7 +460,7 @@ class BaseSession:
         self._partial_runs.finish()
         for made in list(self._callables):
             made.finish()
-        self._c = None
+        self._runner.c = None
 
     def as_default(self):
         return _sessions.entered(self)
@@ -364,71 +478,15 @@ class BaseSession:
 
     def _delete_dead_handles(self):
         """Deletes the tensors whose handles the program no longer holds."""
-        dead, self._dead_handles = self._dead_handles, []
+        dead, self._runner.dead_handles = self._runner.dead_handles, []
         for handle in dead:
             holder, deleter = self._handle_node(delete_session_tensor, handle)
             self.run(deleter, {holder: handle})
 
     # ---- run ----
 
-    def _compiled(self, fetches):
-        """Returns the compiled form of a nest. It is cached, because a training loop runs the same few nests."""
-        try:
-            key = fetches if isinstance(fetches, (Tensor, Operation, Variable)) else _key(fetches)
-            found = self._fetches.get((type(fetches), key)) if key is not None else None
-        except TypeError:  # Something in the nest cannot be hashed.
-            key = found = None
-        if found is None:
-            found = _Fetch(self._graph, fetches, self)
-            if key is not None:
-                if len(self._fetches) > 1000:
-                    self._fetches.clear()
-                self._fetches[type(fetches), key] = found
-        return found
-
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
-        graph = self._graph
-        if len(self._dead_handles) >= _DEAD_HANDLES:
-            self._delete_dead_handles()
-        if not graph._c.size():
-            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
-        # Feeds are checked before the fetches, as in TensorFlow.
-        feeds = _feeds(graph, self._slots, feed_dict) if feed_dict else ()
-        fetch = self._compiled(fetches)
-        asked = _NOTHING if options is None and run_metadata is None else self._asked(options, run_metadata)
-        made = []  # Without fetches or targets there is no step, as in TensorFlow.
-        if fetch.outs or fetch.targets:
-            made = self._values(run_metadata, asked, self._c.run, feeds, fetch.outs, fetch.targets)
-        if feeds and fetch.places and any(out in fetch.places for out, _ in feeds):
-            made = _fed(graph, feed_dict, fetch.places, list(made))
-        return fetch.rebuild(self._as_text(made))
-
-    @staticmethod
-    def _asked(options, run_metadata):
-        """Returns the timeout in ms, the bits of the wanted metadata (1 itself, 2 step stats, 4 device graphs) and the
-        collective graph key.
-        """
-        if options is None:
-            return 0, int(run_metadata is not None), 0
-        bits = 1 | 2 * (options.trace_level > 0) | 4 * options.output_partition_graphs
-        return options.timeout_in_ms, 0 if run_metadata is None else bits, options.experimental.collective_graph_key
-
-    def _values(self, run_metadata, asked, call, *args):
-        """Returns the values of a call into the library, and converts its errors."""
-        try:
-            made = call(*args, *asked)
-        except errors.OpError as e:
-            raise (_interrupted.pop() if _interrupted else self._placed(e)) from None
-        if asked[1]:
-            made, data = made
-            run_metadata.ParseFromString(data)
-        return made
-
-    @staticmethod
-    def _as_text(values):
-        return [_text(v) for v in values] if text_results else values
+        return self._runner.run(fetches, feed_dict, options, run_metadata)
 
     @property
     def _session(self):
@@ -438,15 +496,6 @@ class BaseSession:
     def _extend_graph(self):
         """Does nothing, because a run sees every node of the graph."""
 
-    def _placed(self, error):
-        """Returns the error with the op that its message names."""
-        found = re.search(r"\{\{node ([^}\s]+)\}\}", error.message) or re.search(r"(?:node '|uninitialized value )([^'\s]+)", error.message)
-        if found:
-            out = self._graph._c.find("^" + found.group(1))
-            if out >= 0:
-                error._op = self._graph._operation(out >> 16)
-        return error
-
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """Returns a function that takes the values of feed_list and runs the fetches.
 
@@ -454,7 +503,8 @@ class BaseSession:
         """
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("Argument `feed_list` must be a list or tuple. Received: feed_list=%s" % (feed_list,))
-        graph, fetch, keys = self._graph, self._compiled(fetches), list(feed_list or ())
+        runner, keys = self._runner, list(feed_list or ())
+        graph, fetch = runner.graph, runner.compiled(fetches)
         outs = [graph.as_graph_element(k, allow_operation=False)._out for k in keys]
         # Requests in which an output is both fed and fetched, and calls with fewer values than keys, run as ordinary
         # steps.
@@ -464,11 +514,10 @@ class BaseSession:
         def call(*args, options=None, run_metadata=None):
             if prepared is None or len(args) != len(keys):
                 return self.run(fetches, dict(zip(keys, args)), options, run_metadata)
-            if self._closed:
-                raise RuntimeError("Attempted to use a closed Session.")
-            feeds = [_feed(graph, self._slots, k, v) for k, v in zip(keys, args)]
-            made = self._values(run_metadata, self._asked(options, run_metadata), prepared.get().call, feeds)
-            return fetch.rebuild(self._as_text(made))
+            runner.check_open()
+            feeds = [_feed(graph, runner.slots, k, v) for k, v in zip(keys, args)]
+            made = runner.values(run_metadata, _asked(options, run_metadata), prepared.get().call, feeds)
+            return fetch.rebuild(runner.as_text(made))
         return call if accept_options else lambda *args: call(*args)
 
     def _make_callable_from_options(self, callable_options):
@@ -485,16 +534,15 @@ class BaseSession:
 
     def partial_run_setup(self, fetches, feeds=None):
         """Returns a handle for partial_run, which feeds and fetches these outputs in several calls of one step."""
-        if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
-        return self._partial_runs.setup(self._compiled(fetches), feeds)
+        self._runner.check_open()
+        return self._partial_runs.setup(self._runner.compiled(fetches), feeds)
 
     def partial_run(self, handle, fetches, feed_dict=None):
         """Feeds some of the outputs that were set up, and returns some of the fetches as soon as they are computed."""
-        if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
-        feeds = _feeds(self._graph, self._slots, feed_dict) if feed_dict else ()
-        return self._partial_runs.run(handle, self._compiled(fetches), feeds)
+        runner = self._runner
+        runner.check_open()
+        feeds = _feeds(runner.graph, runner.slots, feed_dict) if feed_dict else ()
+        return self._partial_runs.run(handle, runner.compiled(fetches), feeds)
 
 
 class Session(BaseSession, metaclass=Named):

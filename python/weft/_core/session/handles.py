@@ -52,7 +52,7 @@ class TensorHandle(metaclass=Named):
 
     def __del__(self):
         if self._collected and not self._session._closed:
-            self._session._dead_handles.append(self._handle)
+            self._session._runner.dead_handles.append(self._handle)
 
 
 def get_session_handle(data, name=None):

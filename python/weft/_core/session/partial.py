@@ -28,7 +28,7 @@ class PartialRuns:
         try:
             made = session._c.prepare(outs, fetch.outs, fetch.targets, True)
         except errors.OpError as e:
-            raise session._placed(e) from None
+            raise session._runner.placed(e) from None
         self._runs[handle] = made
         return handle
 
@@ -56,11 +56,11 @@ class PartialRuns:
         try:
             values = made.partial_run(feeds, fetch.outs)
         except errors.OpError as e:
-            raise session._placed(e) from None
+            raise session._runner.placed(e) from None
         finally:
             if made.over():
                 self._runs.pop(handle, None)
-        return fetch.rebuild(session._as_text(values))
+        return fetch.rebuild(session._runner.as_text(values))
 
     def finish(self):
         self._runs.clear()

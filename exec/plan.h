@@ -36,7 +36,7 @@ typedef struct plan_item { /* one node to run */
   uint64_t last_read; /* straight plans: bit j: no later item reads input j (< 64), so an output may take its memory */
   int *release;       /* straight plans: slots to be cleared once it has run */
   int n_release;
-  int stage; /* staged plans: how many transfers between tasks its inputs depend on (exec/executors/staged.h) */
+  int stage; /* staged plans: the stage whose receives it needs (exec/executors/staged.h); 0: none */
 } plan_item;
 
 typedef struct plan_recv { /* staged plans: an item that receives, and from where */
@@ -46,7 +46,7 @@ typedef struct plan_recv { /* staged plans: an item that receives, and from wher
   int group_size; /* how many entries from here on have the same stage and source device; 0: not the first of them */
 } plan_recv;
 
-typedef struct plan_gpu_segment { /* items [from, to) that can be one cuda graph (exec/executors/cuda_graph.h) */
+typedef struct plan_gpu_segment { /* items [from, to) that can be one CUDA graph (exec/executors/cuda_graph.h) */
   int from, to;
   device *device;
 } plan_gpu_segment;

@@ -8,7 +8,7 @@
  * has, so a variable moves only if its size changed or if another step shared its value when it was assigned.  A graph
  * with a variable that has moved, or has another shape, is not launched: the frame enqueues its kernels one by one as
  * long as the variable is elsewhere.  The segment is not captured again, because moves are rare, and a program in which
- * a variable moves in every step would capture in every step.  The results are the same; only the time differs. The
+ * a variable moves in every step would capture in every step.  The results are the same; only the time differs.  The
  * graph keeps its scratch memory and its variables until the frame is destroyed, launched or not.  A frame that is
  * created later, because this one was in use or the feeds had other shapes, captures its own graph.
  *
@@ -17,17 +17,19 @@
  *
  * What differs between runs.  A launched graph has the arguments of its capture.  So kernels keep counters of random
  * numbers in GPU memory and read learning rates there (kernels/gpu/gpu.h), and a kernel whose host part decides
- * something in every run is marked no_capture.  Handles of resources count as written variables, because the inputs do
- * not say whether an op only reads.
+ * something in every run is marked no_capture.  A variable that an op gets by its handle counts as written, because the
+ * handle does not say whether the op only reads.
  *
- * The order of work.  A device runs what is enqueued in order, on one stream, so a step that reads or assigns the
- * variable later sees what the graph wrote.  That is why the locks end when the graph is enqueued.  One capture runs on
+ * The order of work.  A device runs what is enqueued in order: each graph is launched on the device's one stream, and
+ * only inside a graph do kernels run side by side (cuda_graph_streams.h).  So a step that reads or assigns the variable
+ * later sees what the graph wrote.  That is why the locks end when the graph is enqueued.  One capture runs on
  * a device at a time: capture_begin waits for the other (device/device.h).  An error of a kernel in the graph is
- * reported when the run waits for the device; it does not name a node, and WEFT_GPU_CAREFUL finds the node.
+ * reported when the run waits for the device; it does not name a node, and WEFT_GPU_NO_REPLAY finds the node.
  *
  * If the environment variable WEFT_GPU_NO_REPLAY is set, plans have no segments and nothing is captured ("replay" is an
- * older word for launching a CUDA graph).  sequential.c does not call weft__cuda_graph_run in a run that is traced,
- * that waits for each kernel (sync_runs, set by WEFT_GPU_CAREFUL), or that still has to run the OP_ONCE items. */
+ * older word for launching a CUDA graph); docs/gpu.md says what else it turns off.  sequential.c does not call
+ * weft__cuda_graph_run in a run that is traced, that waits for each kernel (sync_runs, set by WEFT_GPU_CAREFUL), or
+ * that still has to run the OP_ONCE items. */
 #include "exec/executors/cuda_graph.h"
 
 #include "base/alloc.h"
@@ -39,7 +41,7 @@
 #include <string.h>
 
 enum {
-  MIN_KERNELS = 3, /* launching fewer kernels as a graph saves no time */
+  MIN_ITEMS = 3,   /* launching fewer items as a graph saves no time */
   MAX_ABORTED = 3, /* captures of a segment that may end without a launch before its frame stops trying */
 };
 
@@ -63,8 +65,8 @@ static void plan_find_steady(const plan *p, bool *steady) {
   }
 }
 
-/* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet).  Arguments from the 64th on
- * are never in host memory (exec/plan.h). */
+/* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet).  Arguments 64 and later
+ * (counted from 0) are never in host memory (exec/plan.h). */
 static bool item_may_capture(const plan_item *it, const bool *steady, const device *d) {
   if (it->op->flags & OP_ONCE) return true; /* it has run before: capture and launch skip it */
   if (weft__is_copy_wait(it)) return false;
@@ -78,7 +80,7 @@ static bool item_may_capture(const plan_item *it, const bool *steady, const devi
   return true;
 }
 
-/* Returns the end of the GPU segment that begins at item i; n counts its kernels. */
+/* Returns the end of the GPU segment that begins at item i; n counts its items on the device. */
 static int segment_end(const plan *p, const bool *steady, int i, device **d, int *n) {
   *n = 0;
   *d = NULL;
@@ -107,7 +109,7 @@ weft_err weft__cuda_graph_find(plan *p) {
     device *d;
     int n;
     const int end = segment_end(p, steady, i, &d, &n);
-    if (n >= MIN_KERNELS) p->straight.gpu_segment[p->straight.n_gpu_segment++] = (plan_gpu_segment){i, end, d};
+    if (n >= MIN_ITEMS) p->straight.gpu_segment[p->straight.n_gpu_segment++] = (plan_gpu_segment){i, end, d};
     i = end > i ? end : i + 1;
   }
   weft__free(steady);
@@ -386,7 +388,7 @@ static int by_variable_address(const void *a, const void *b) {
 }
 
 /* Launches the graph unless a variable was replaced, or a variable that the graph writes is shared.  *done is true
- * if it was launched.  While the locks are held, no other step can replace or share a variable. */
+ * if a launch was tried.  While the locks are held, no other step can replace or share a variable. */
 static weft_err graph_launch_locked(cuda_graph *cg, device *d, bool *done) {
   weft_err err = WEFT_OK;
   graph_lock_variables(cg, true);
@@ -396,11 +398,12 @@ static weft_err graph_launch_locked(cuda_graph *cg, device *d, bool *done) {
   return err;
 }
 
-/* Captures the segment and launches it; *done says whether it was launched.  If not, the caller runs the items:
- * - If the segment cannot be captured, or there is no memory to copy an input or output, it is never tried again.
- * - If another step reads or replaces a variable meanwhile, the run after the next one tries again, at most
- *   MAX_ABORTED times.
- * Fails, with *done false, if there is no memory to list the inputs, or if the device cannot begin a capture. */
+/* Captures the segment and launches it; *done says whether a launch was tried.  If not, the caller runs the items:
+ * - If another step reads or replaces a variable meanwhile, a later run tries again, until MAX_ABORTED captures have
+ *   ended so.
+ * - After any other failure of the capture the segment is never captured again.
+ * Fails with *done true if the launch fails, and with *done false if there is no memory to list the inputs, or if the
+ * device cannot begin a capture. */
 static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run, const plan_gpu_segment *s,
                                          bool *done) {
   device *d = s->device;

@@ -1,15 +1,17 @@
 /* cuda_graph.h - captures parts of a plan that one GPU runs alone as CUDA graphs, and launches them as a whole.
  *
- * A GPU segment is a sequence of consecutive items on one GPU in which the host makes no choice that depends on
- * computed data: neither which kernels run, nor their sizes.  The kernels still read some values in host memory, such
- * as shapes and axes.  Most of them follow from the shapes of the feeds, and each frame is made for one set of feed
- * shapes.  The others, such as the number of elements that tf.where found, are compared with those of the capture.
+ * A GPU segment is a sequence of consecutive items on one GPU.  Which kernels run in it, and their sizes, depends on no
+ * computed data.  The kernels still read some values in host memory, such as shapes and axes.  Most of these values
+ * follow from the shapes of the feeds, and each frame is made for one set of feed shapes.  The other values, such as
+ * the number of elements that tf.where found, are compared with those of the capture.
  *
  * The runs of a plan with given feed shapes, when no two overlap:
  * - Run 1 of the plan measures.  Its frame has no layout: the values have no fixed places in the arena (frame.h).  All
  *   later runs use a second frame, which has one.
- * - Run 2 is the first of that frame.  It also runs the OP_ONCE items, and does not call weft__cuda_graph_run.
- * - Run 3 calls weft__cuda_graph_run for the first time.  It captures nothing, and the items are enqueued one by one.
+ * - Run 2 is the first of that frame.  It also runs the OP_ONCE items (graph/op.h), whose results stay in the frame,
+ *   and does not call weft__cuda_graph_run.
+ * - Run 3 calls weft__cuda_graph_run for the first time.  It captures nothing, so a plan that runs only three times
+ *   pays for no capture.  The items are enqueued one by one.
  * - Run 4 captures the segments and launches them.
  * - A later run launches a graph if it still fits: inputs from outside the segment are at the same addresses, variables
  *   are in the same buffers, and nothing else shares the buffer of a variable that the segment writes.  If it does not
@@ -24,7 +26,8 @@
 #include "exec/executors/item.h"
 
 /* Finds the GPU segments of a complete plan and lists them in p->straight.  Finds none if the plan has no GPU, is of
- * the dataflow executor, or never launches CUDA graphs (WEFT_GPU_NO_REPLAY).  Returns RESOURCE_EXHAUSTED. */
+ * the dataflow executor, or never launches CUDA graphs (WEFT_GPU_NO_REPLAY), and none that is too short or whose device
+ * cannot capture.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__cuda_graph_find(plan *p);
 /* Runs segment number gpu_segment of the plan.  *done is true if a launch as a whole was tried; if not, the caller runs
  * its items.  Returns RESOURCE_EXHAUSTED, or the device's error if a capture cannot begin or a launch fails; either

@@ -32,7 +32,7 @@ typedef struct graph_streams {
 
 void weft__graph_streams_init(graph_streams *l);
 void weft__graph_streams_finish(graph_streams *l);
-/* Item i is to be queued next: gives it a stream of the capture.  An item that queues nothing gets none. */
+/* The item is to be enqueued next: gives it a stream of the capture.  An item that enqueues nothing gets none. */
 weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item);
 
 #endif

@@ -4,7 +4,7 @@
  * values are cleared, because both take long.  One idle frame, the spare, needs no lock: a thread owns what it
  * exchanged for NULL.  So a plan that one thread runs at a time, as most do, takes the lock only in its first runs.
  *
- * A frame refers to resources of its generation (OP_ONCE), and its cuda graphs to variables.  When a resource has left
+ * A frame refers to resources of its generation (OP_ONCE), and its CUDA graphs to variables.  When a resource has left
  * its table, the plan's next run destroys the idle frames of earlier generations, so that they keep nothing alive. */
 #include "exec/executors/frame.h"
 

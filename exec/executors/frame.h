@@ -28,7 +28,7 @@ struct frame {
   buffer **card;                 /* per device of the plan: its arena there */
   struct cuda_graph *cuda_graph; /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
   void (*destroy_cuda_graphs)(frame *f); /* set by cuda_graph.c, which includes this header and not the reverse */
-  bool capturing; /* a cuda graph is being captured: it keeps the scratch memory of the kernels */
+  bool capturing; /* a CUDA graph is being captured: it keeps the scratch memory of the kernels */
   step step;
   frame *next;
 };

@@ -4,12 +4,15 @@
  * runs that stage and the next ones as long as they are short and need not wait; a long stage is submitted to the pool.
  * In a synchronous run the waiting thread runs every stage.
  *
- * One thread at a time runs the stages of a run.  Where a stage cannot begin, that thread parks the run: it stores the
- * stage in awaited_stage and leaves.  The thread that delivers the last value of this stage sets awaited_stage to -1
- * and continues the run.  A run's lock guards its counts and its first failure (exec/executors/run.h).
+ * One thread at a time runs the stages of a run.  Where a stage of an asynchronous run cannot begin, that thread parks
+ * the run: it stores the stage in awaited_stage and leaves.  The thread that delivers the last value of this stage (of
+ * any stage, once the run has failed) sets awaited_stage to -1 and continues the run.  The thread of a synchronous run
+ * sleeps instead, and sets awaited_stage to -1 itself.  A run's lock guards its counts and its first failure
+ * (exec/executors/run.h).
  *
- * The master sets the step's deadline and cancels it; both end the receives (state/rendezvous.h), and so the run.  If a
- * faulty master gave wrong stage numbers, tasks may wait for each other; the deadline ends such a step, too. */
+ * The master gives the step a deadline, and may cancel the step; both end the receives (state/rendezvous.h), and so the
+ * run.  If a faulty master gave wrong stage numbers, tasks may wait for each other; the deadline ends such a step,
+ * too. */
 #include "exec/executors/staged.h"
 
 #include "base/alloc.h"
@@ -55,9 +58,9 @@ static int compare_sort_keys(const void *a, const void *b) {
   return (int)x->send - (int)y->send;
 }
 
-/* Stage numbers come from another task, and some arrays have an entry per stage, so larger numbers are lowered to this
- * one.  All stages from this number on are then one, which begins when all its receives have ended.  A step with so
- * many stages may wait until its deadline for a value that depends on one of its own sends. */
+/* Stage numbers come from another task, and some arrays have an entry per stage, so larger numbers count as STAGE_MAX:
+ * all those stages are one, which begins when all its receives have ended.  A step with so many stages may wait until
+ * its deadline for a value that depends on one of its own sends. */
 enum { STAGE_MAX = 1 << 16 };
 
 static int stage_of(const weft_node *n, const int *stage) {
@@ -328,8 +331,8 @@ void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, ru
 
 /* ---- synchronous runs -------------------------------------------------------------------------- */
 
-/* Sleeps until the awaited stage may begin.  Checks the deadline and interrupts whenever nothing arrived for
- * WEFT_WAIT_SLICE_MS. */
+/* Sleeps until the awaited stage may begin or, once the run has failed, until all receives have ended.  Until then it
+ * checks the deadline and interrupts whenever nothing arrived for WEFT_WAIT_SLICE_MS. */
 static void staged_sleep_until_ready(staged *s) {
   pthread_mutex_lock(&s->run.lock);
   while (s->run.failure.code ? s->outstanding > 0 : s->unfinished[s->awaited_stage] > 0) {

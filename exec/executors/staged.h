@@ -1,8 +1,9 @@
 /* staged.h - staged execution: runs a plan without control flow whose only waits are for values of other tasks.
  *
- * The master sees the whole step.  It gives each _Recv a stage number (exec/passes/stages.c): how many transfers from
- * task to task lie on the longest path to the received value, this transfer included.  The stage number of any other
- * item is the largest among its inputs, or 0.  So a value that is received in stage k depends only on work of stages
+ * The master sees the whole step.  It gives each _Recv a stage number (exec/passes/stages.c): at least the number of
+ * transfers from task to task on the longest path to the received value, this transfer included.  It is larger for a
+ * small value that is sent together with those of a later stage.  The stage number of any other item is the largest
+ * among its inputs and control inputs, or 0.  So a value that is received in stage k depends only on work of stages
  * below k.  Each task finishes all work of the stages below k, sends included, before it waits for the receives of
  * stage k.  So tasks cannot wait for each other in a circle.
  *
@@ -12,7 +13,8 @@
  * (exec/executors/sequential.c).  A _Send never waits: it gives its value to the step's rendezvous, which keeps it
  * until the other task has received it or the step ends (state/rendezvous.h).
  *
- * Graphs of other masters carry no stages and run on the dataflow executor. */
+ * A part that receives runs on the dataflow executor if its _Recv nodes have no stages, as those of a TensorFlow
+ * master.  A part that only sends needs no stage numbers. */
 #ifndef WEFT_EXEC_EXECUTORS_STAGED_H
 #define WEFT_EXEC_EXECUTORS_STAGED_H
 
@@ -22,8 +24,9 @@
 
 /* Sorts a topological order by stages.  Each _Send without control inputs comes right behind the node that makes its
  * value, so that the other task gets the value before the rest of this stage runs.  *stage becomes an array with the
- * stage number of each node of the graph, which the caller frees.  If the _Recv nodes have no stages, *stage is NULL
- * and the order is not changed.  Returns RESOURCE_EXHAUSTED. */
+ * stage number of each node of the graph, which the caller frees.  *stage is NULL, and the order is not changed, if the
+ * plan cannot run by stages: no node sends or receives, a _Recv has no stage, there is control flow, or another op
+ * waits.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **stage);
 /* Lists the _Recv items of the plan with their keys, grouped by stage and sender, and makes room for the stages' costs.
  * Called after the last pass that renumbers items.  Returns RESOURCE_EXHAUSTED. */

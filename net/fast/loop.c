@@ -4,8 +4,8 @@
  *    +--------+ -------------> +-------------------+ -------------> +--------------------+
  *    |no group|                | loop thread polls |                |    caller polls    |
  *    |        | <------------- |   (poller == 0)   | <------------- | (poller == caller) |
- *    +--------+   last user    +-------------------+  its event is  +--------------------+
- *                 is released                         set, or time is up
+ *    +--------+   last user    +-------------------+ its sync_event +--------------------+
+ *                 is released                        is set, or time is up
  *
  * net/transport.c creates the group for the first user and destroys it after the last.  A second caller does not poll:
  * weft__loop_poll_until returns false, and the caller sleeps on its own event until the thread that dispatches sets it.
@@ -17,15 +17,16 @@
  * poller is thus one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner
  * epoll itself, which saves a step.  When the first caller starts, that thread may still wait there, for
  * LOOP_SLOW_TICK_MS at most.  This does no harm: the thread dispatches what it gets, and passes a wakeup on to the
- * caller.  If a caller stops while the next one starts, the outer epoll may stay armed while a caller polls; then the
- * loop's thread wakes once, dispatches what it finds and leaves it disarmed.  tick_fd is in both epolls, because the
- * loop's thread may wait on either; a caller that it wakes finds nothing to do and polls again.
+ * caller.  If a caller starts while another one stops, or while the loop's thread arms the outer epoll again, that
+ * epoll may stay armed while a caller polls; then the loop's thread wakes once, dispatches what it finds and leaves it
+ * disarmed.  tick_fd is in both epolls, because the loop's thread may wait on either; a caller that it wakes finds
+ * nothing to do and polls again.
  *
  * Which thread dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the
  * dispatch lock, if it is free.  If the lock is taken, the thread returns, since the holder also runs the sources that
- * others push.  So no thread that polls waits for a callback on another thread; only ticks wait for the lock.  A
- * callback must return soon, since all sources of its loop wait for it: work that may take long goes to a pool
- * (exec/executors/start.h).
+ * others push.  So no thread that polls waits for a callback on another thread; only ticks and
+ * weft__loop_remove_and_close wait for the lock.  A callback must return soon, since all sources of its loop wait for
+ * it: work that may take long goes to a pool (exec/executors/start.h).
  *
  * Edge-triggered events are reported once, when they happen.  A level-triggered event would wake the loop's thread and
  * the caller that polls again and again until a callback has read the source.  The group's eventfds are written and
@@ -157,8 +158,8 @@ static bool primary_tick_is_due(const loop_group *g, int64_t now) {
 }
 
 /* Calls the tickers if their time has come.  The caller holds the dispatch lock of the primary loop, and has no source
- * in hand: a tick may remove any.  The period changes only afterwards, since the loop's thread may read it while a
- * caller ticks; requests that come during the ticks are not forgotten. */
+ * in hand: a tick may remove any.  The period changes only after the last tick, since the loop's thread may read it
+ * while a caller ticks.  Requests that come during the ticks are not forgotten. */
 static void primary_tick_locked(loop_group *g, int64_t now) {
   WEFT_ASSERT(weft__lock_is_held(&primary_loop(g)->dispatch_lock));
   if (!primary_tick_is_due(g, now)) return;
@@ -185,8 +186,7 @@ static void primary_tick_locked(loop_group *g, int64_t now) {
  * it polls, unless another thread is the poller.  So under load the queue may never be empty; then this thread goes on,
  * and no other thread needs the lock.  While a caller polls the primary loop, the threads of secondary loops skip this
  * poll, too: the check does not ask which loop it is.  This does no harm, since they poll as soon as their queues are
- * empty.  Returns true, perhaps with sources
- * left, as soon as `until` is set (NULL: never). */
+ * empty.  Returns true, perhaps with sources left, as soon as `until` is set (NULL: never). */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {
   WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock) && (!until || thread_is_poller(l->group)));
   uint32_t events;

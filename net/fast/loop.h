@@ -4,8 +4,8 @@
  * tick) run one at a time, on the thread that holds its dispatch lock: the loop's own thread, or a caller that polls
  * while it waits for a response.  A caller that reads its own response saves a switch between two threads.
  *
- * A loop runs the source that became ready last first (net/fast/ready_queue.h says why).  So callbacks of different
- * sources have no fixed order.
+ * Of several ready sources a loop mostly runs the one that became ready last (net/fast/ready_queue.h says why, and when
+ * not).  So callbacks of different sources have no fixed order.
  *
  * A loop group is the set of loops of the process: the primary loop, which callers may poll, and secondary loops
  * beside it where many connections are served.  net/transport.c holds the only group and passes it to the clients and
@@ -20,7 +20,7 @@
 
 typedef struct loop_group loop_group;
 
-/* Starts the primary loop.  RESOURCE_EXHAUSTED: no descriptor or thread is left. */
+/* Starts the primary loop.  RESOURCE_EXHAUSTED: no descriptor, thread or memory is left. */
 weft_err weft__loop_group_create(loop_group **out);
 /* Stops the threads and frees the group.  The caller must have removed all sources and tickers, and no thread may poll
  * any more.  Not in a callback. */
@@ -30,7 +30,7 @@ void weft__loop_group_destroy(loop_group *g);
 
 /* Registers a source with the primary loop, for input.  Events are edge-triggered: on_ready reads all there is, or
  * rearms.  on_ready may run on another thread, and may even remove and free the source, before this returns.  Returns
- * RESOURCE_EXHAUSTED if epoll has no room. */
+ * RESOURCE_EXHAUSTED if epoll has no room or memory is out; the source is then on no loop. */
 weft_err weft__loop_add(loop_group *g, source *s);
 /* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy.  Here, too,
  * on_ready may run, and may free the source, before this returns. */
@@ -75,9 +75,9 @@ void weft__loop_wake_poller(loop_group *g);
 
 enum { LOOP_TICK_MS = 50, LOOP_SLOW_TICK_MS = 1000 };
 
-/* tick is called in a callback of the primary loop: every LOOP_TICK_MS as long as a ticker returned true the last time,
- * else every LOOP_SLOW_TICK_MS.  A tick may take a lock only if no thread adds or removes a ticker while it holds that
- * lock. */
+/* A function that is called again and again, as a callback of the primary loop is: every LOOP_TICK_MS while a ticker
+ * of the group returned true at its last call, else every LOOP_SLOW_TICK_MS.  Removing a ticker waits for its call, so
+ * a tick may take a lock only if no thread removes a ticker while it holds that lock. */
 typedef struct ticker {
   bool (*tick)(struct ticker *t, int64_t now_ns);
   struct ticker *next, *prev;

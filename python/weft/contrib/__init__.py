@@ -19,7 +19,8 @@ from weft.contrib import (
 __all__ = [
     "batching", "bayesflow", "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
     "distributions", "eager", "estimator", "factorization", "ffmpeg", "framework", "gan", "graph_editor", "hooks", "image",
-    "input_pipeline", "integrate", "kfac", "layers", "learn", "legacy_seq2seq", "linalg", "lookup", "losses", "memory_stats", "metrics",
+    "input_pipeline", "integrate", "kfac", "layers", "learn", "legacy_seq2seq", "linalg",
+    "linear_optimizer", "lookup", "losses", "memory_stats", "metrics",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler", "rnn",
     "saved_model", "seq2seq", "session_bundle", "signal", "slim", "sparsemax", "staging", "stat_summarizer", "stateless", "summary",
     "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "training", "util",
@@ -27,7 +28,7 @@ __all__ = [
 _LATER = (
     "batching", "bayesflow", "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator",
     "factorization", "ffmpeg", "gan", "graph_editor", "hooks", "image", "input_pipeline", "integrate", "kfac", "linalg",
-    "memory_stats",
+    "linear_optimizer", "memory_stats",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler",
     "saved_model", "seq2seq", "session_bundle", "signal", "sparsemax", "staging", "stat_summarizer", "stateless", "summary",
     "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "util",

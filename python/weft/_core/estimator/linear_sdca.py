@@ -34,69 +34,107 @@ class LinearSDCA:
         self._symmetric_l1_regularization = symmetric_l1_regularization
         self._symmetric_l2_regularization = symmetric_l2_regularization
 
-    def _check(self):
-        if self._symmetric_l1_regularization < 0.0:
-            raise ValueError("symmetric_l1_regularization should be non-negative. Found (%f)" % self._symmetric_l1_regularization)
-        if self._symmetric_l2_regularization <= 0.0:
-            raise ValueError("symmetric_l2_regularization should be positive. Found (%f)" % self._symmetric_l2_regularization)
-
     def train_op(self, features, variables, labels, weights, loss_type, step):
         """Returns the op of one step. `variables` are those of each column, and of "bias"."""
-        self._check()
+        model = self.model(features, variables, labels, weights, loss_type)
+        with name_scope("sdca"):
+            model.watch()
+            with name_scope("minimize"):
+                return model.step(step)
+
+    def model(self, features, variables, labels, weights, loss_type):
+        """Returns the Ascent of these features, variables and labels."""
+        _check_penalties(self._symmetric_l1_regularization, self._symmetric_l2_regularization)
         features = fc._Once(features)
         names = convert_to_tensor(features[self._example_id_column])
-        table = _Tables(max(1, self._num_table_shards or 1))
+        tables = Tables(max(1, self._num_table_shards or 1))
         targets = array_ops.reshape(math_ops.cast(labels, dtypes.float32), [-1])
         weights = array_ops.ones_like(targets) if weights is None else array_ops.reshape(weights, [-1])
         sparse, dense = [], []
         for column, held in variables.items():
-            model = _Weights(held[0])
+            model = Weights(held[0])
             if column == "bias":
                 dense.append((array_ops.ones([array_ops.shape(targets)[0], 1]), model))
             elif isinstance(column, fc._CategoricalColumn):
                 sparse.append((*_entries(*column.categories(features)), model))
             else:
                 dense.append((_numbers(column, features), model))
-        weighted = [m for _, m in dense] + [m for *_, m in sparse]
-        with name_scope("sdca"):
-            self._watch(table, weighted)
-            with name_scope("minimize"):
-                return self._minimize(names, table, sparse, dense, weights, targets, loss_type, step)
+        return Ascent(names, tables, sparse, dense, weights, targets, loss_type, self._symmetric_l1_regularization,
+                      self._symmetric_l2_regularization, self._num_loss_partitions, self._adaptive)
 
-    def _watch(self, table, weighted):
+
+def _check_penalties(l1, l2):
+    if l1 < 0.0:
+        raise ValueError("symmetric_l1_regularization should be non-negative. Found (%f)" % l1)
+    if l2 <= 0.0:
+        raise ValueError("symmetric_l2_regularization should be positive. Found (%f)" % l2)
+
+
+class Ascent:
+    """A linear model with the examples that a step solves for.
+
+    Args:
+      names: the identifiers of the examples, strings of shape [n].
+      tables: the Tables that keep what is known of the examples.
+      sparse: a list of (example, category, number, Weights), the first three of shape [entries].
+      dense: a list of (numbers of shape [n, width], Weights).
+      weights, targets: of the examples, of shape [n].
+      loss_type: "logistic_loss", "squared_loss", "hinge_loss", "smooth_hinge_loss" or "poisson_loss".
+      l1, l2, partitions, adaptive: the options of LinearSDCA.
+      inner: how many passes over the examples a step makes.
+    """
+
+    def __init__(self, names, tables, sparse, dense, weights, targets, loss_type, l1, l2, partitions, adaptive, inner=1):
+        self.names, self.tables, self.sparse, self.dense = names, tables, sparse, dense
+        self.weights, self.targets, self.loss_type = weights, targets, loss_type
+        self.l1, self.l2, self.partitions, self.adaptive, self.inner = l1, l2, partitions, adaptive, inner
+
+    def _all_weights(self):
+        return [m for _, m in self.dense] + [m for *_, m in self.sparse]
+
+    def penalties(self):
+        """Returns the two terms of regularization: of the absolute weights, and of their squares."""
+        shown = [math_ops.cast(m.shown(), dtypes.float64) for m in self._all_weights()]
+        return (self.l1 * sum(math_ops.reduce_sum(math_ops.abs(x)) for x in shown),
+                self.l2 * sum(math_ops.reduce_sum(math_ops.square(x)) for x in shown))
+
+    def duality_gap(self):
+        """Returns how far the losses are from the best ones, for each unit of weight of the examples seen."""
+        totals = math_ops.reduce_sum(math_ops.cast(self.tables.values(), dtypes.float64), [0])
+        l1, l2 = self.penalties()
+        return (totals[1] + totals[2] + l1 + l2) / totals[3]
+
+    def watch(self):
         """Adds the summaries of TensorFlow."""
-        totals = math_ops.reduce_sum(math_ops.cast(table.values(), dtypes.float64), [0])
-        shown = [math_ops.cast(m.shown(), dtypes.float64) for m in weighted]
-        l1 = self._symmetric_l1_regularization * sum(math_ops.reduce_sum(math_ops.abs(x)) for x in shown)
-        l2 = self._symmetric_l2_regularization * sum(math_ops.reduce_sum(math_ops.square(x)) for x in shown)
+        gap = self.duality_gap()
         with name_scope(None):
             scope = get_variable_scope().name
-            summary.scalar(scope + "/approximate_duality_gap", (totals[1] + totals[2] + l1 + l2) / totals[3])
-            summary.scalar(scope + "/examples_seen", table.size())
+            summary.scalar(scope + "/approximate_duality_gap", gap)
+            summary.scalar(scope + "/examples_seen", self.tables.size())
 
-    def _minimize(self, names, table, sparse, dense, weights, targets, loss_type, step):
-        keys = rare_ops.sdca_fprint(names)
+    def step(self, step):
+        """Returns the op that makes a step and then counts it in `step`, which may be None."""
+        sparse, dense, table = self.sparse, self.dense, self.tables
+        keys = rare_ops.sdca_fprint(self.names)
         rows = [array_ops.unique(ids)[0] for _, ids, _, _ in sparse]
         made = op("SdcaOptimizerV2", sparse_example_indices=[e for e, *_ in sparse], sparse_feature_indices=[i for _, i, _, _ in sparse],
-                  sparse_feature_values=[v for *_, v, _ in sparse], dense_features=[x for x, _ in dense], example_weights=weights,
-                  example_labels=targets, sparse_indices=rows, sparse_weights=[m.take(r) for (*_, m), r in zip(sparse, rows)],
-                  dense_weights=[m.unshrunk for _, m in dense], example_state_data=table.find(keys), loss_type=loss_type,
-                  l1=self._symmetric_l1_regularization, l2=self._symmetric_l2_regularization,
-                  num_loss_partitions=self._num_loss_partitions, num_inner_iterations=1, adaptive=self._adaptive)
+                  sparse_feature_values=[v for *_, v, _ in sparse], dense_features=[x for x, _ in dense], example_weights=self.weights,
+                  example_labels=self.targets, sparse_indices=rows, sparse_weights=[m.take(r) for (*_, m), r in zip(sparse, rows)],
+                  dense_weights=[m.unshrunk for _, m in dense], example_state_data=table.find(keys), loss_type=self.loss_type,
+                  l1=self.l1, l2=self.l2, num_loss_partitions=self.partitions, num_inner_iterations=self.inner, adaptive=self.adaptive)
         state, sparse_changes, dense_changes = made
         with control_dependencies([state.op]):
             updates = [table.insert(keys, state)]
             updates += [m.variable.assign_add(d) for (_, m), d in zip(dense, dense_changes)]
             for (*_, m), r, d in zip(sparse, rows, sparse_changes):
-                updates.append(m.variable.scatter_nd_add(array_ops.expand_dims(r, 1), array_ops.reshape(d, [-1, 1])))
+                updates.append(m.add(r, d))
         with control_dependencies([group(*(u.op if hasattr(u, "op") else u for u in updates))]):
-            shrunk = [m.shrink(self._symmetric_l1_regularization / self._symmetric_l2_regularization)
-                      for m in [m for _, m in dense] + [m for *_, m in sparse]]
-        with control_dependencies([group(*shrunk)]):
-            return step.assign_add(1).op
+            shrunk = group(*[m.shrink(self.l1 / self.l2) for m in self._all_weights()])
+        with control_dependencies([shrunk]):
+            return shrunk if step is None else step.assign_add(1).op
 
 
-class _Weights:
+class Weights:
     """The weights of a column: the variable that the model reads, and one before it is shrunk, which is trained."""
 
     def __init__(self, held):
@@ -112,6 +150,10 @@ class _Weights:
     def take(self, rows):
         return array_ops.reshape(array_ops.gather(self.unshrunk, rows), [-1])
 
+    def add(self, rows, changes):
+        rank = len(self.variable.get_shape())
+        return self.variable.scatter_nd_add(array_ops.expand_dims(rows, 1), array_ops.reshape(changes, [-1] + [1] * (rank - 1)))
+
     def shown(self):
         return array_ops.concat([array_ops.reshape(p.read_value(), [-1]) for p in self.pieces], 0)
 
@@ -121,10 +163,10 @@ class _Weights:
         new = math_ops.sign(new) * math_ops.maximum(math_ops.abs(new) - by, 0.0)
         sizes = [p.get_shape().as_list()[0] for p in self.pieces]
         parts = [new] if len(sizes) == 1 else array_ops.split(new, sizes)
-        return group(*(p.assign(x).op for p, x in zip(self.pieces, parts)))
+        return group(*(p.assign(array_ops.reshape(x, p.get_shape())).op for p, x in zip(self.pieces, parts)))
 
 
-class _Tables:
+class Tables:
     """The states of examples by two numbers of their identifiers; the first number chooses the table."""
 
     def __init__(self, n):

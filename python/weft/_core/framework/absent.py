@@ -51,7 +51,6 @@ _INSTEAD = {
     "tf.contrib.eager": _EAGER + "the op of that name in tf, in a graph that a tf.Session runs",
     "tf.contrib.layers": "tf.layers has most layers",
     "tf.contrib.learn": "tf.estimator has its successor",
-    "tf.contrib.linear_optimizer": "use tf.estimator.LinearClassifier or LinearRegressor with tf.train.FtrlOptimizer",
     "tf.contrib.lite": _LITE + "tf.saved_model; Weft's own library serves the model",
     "tf.contrib.metrics": "tf.metrics has what is",
     "tf.contrib.slim.nets": "build the network of slim.conv2d, slim.max_pool2d and slim.fully_connected, or put its file beside "

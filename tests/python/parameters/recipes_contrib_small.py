@@ -33,4 +33,13 @@ tf.contrib.text.skip_gram_sample(np.array(['a', 'b', 'a', 'c']), vocab_freq_tabl
 tf.contrib.integrate.odeint(uses.slope, 1.0, [0.0, 1.0, 2.0]) ; rtol=0.01, atol=0.01, method='euler', options={'first_step':
     0.5}, full_output=True
 tf.contrib.integrate.odeint_fixed(uses.slope, 1.0, [0.0, 1.0, 2.0]) ; dt=0.1, method='midpoint'
+tf.contrib.linear_optimizer.SDCAOptimizer('id') ; example_id_column='key', num_loss_partitions=2, num_table_shards=3,
+    symmetric_l1_regularization=0.5, symmetric_l2_regularization=2.0, adaptive=False, partitioner='p' ; [it.example_id_column,
+    it.num_loss_partitions, it.num_table_shards, it.symmetric_l1_regularization, it.symmetric_l2_regularization, it.adaptive,
+    it.partitioner]
+tf.contrib.linear_optimizer.SparseFeatureColumn([0, 1], [2, 3], None) ; feature_values=[0.5, 1.5] ; [it.example_indices,
+    it.feature_indices, it.numbers()]
+tf.contrib.linear_optimizer.SdcaModel(uses.ascent()[0], uses.ascent()[1], uses.ascent()[2]) ; examples=uses.ascent(5.0)[0],
+    variables=uses.ascent(3.0, 'other')[1], options={**uses.ascent()[2], 'loss_type': 'logistic_loss'} ; [it.minimize(),
+    it.predictions(uses.ascent()[0])]
 """

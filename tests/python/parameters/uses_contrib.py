@@ -13,6 +13,17 @@ class ContribUses:
         """What slim calls in place of get_variable."""
         return self.tf.get_variable(name + "_got", **kwargs)
 
+    def ascent(self, label=3.0, scope="ascent"):
+        """What an SdcaModel is given: examples, variables, options."""
+        tf = self.tf
+        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+            variables = {"sparse_features_weights": [tf.get_variable("words", [3], initializer=tf.ones_initializer())],
+                         "dense_features_weights": [tf.get_variable("number", [1], initializer=tf.ones_initializer())]}
+        examples = {"sparse_features": [tf.contrib.linear_optimizer.SparseFeatureColumn([0, 1], [0, 2], None)],
+                    "dense_features": [[[1.0], [0.5]]], "example_labels": [1.0, label], "example_weights": [1.0, 2.0],
+                    "example_ids": ["p", "q"]}
+        return examples, variables, {"symmetric_l1_regularization": 0.0, "symmetric_l2_regularization": 1.0, "loss_type": "squared_loss"}
+
     def passing_cell(self):
         """A cell that gives its state, whose type is the one that it was started with."""
         tf = self.tf

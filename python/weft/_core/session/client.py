@@ -280,11 +280,12 @@ class _Runner:
     a small step reads a dozen.
     """
 
-    __slots__ = ("session", "graph", "c", "fetches", "slots", "dead_handles", "closed", "has_nodes")
+    __slots__ = ("session", "graph", "c", "fetches", "single", "slots", "dead_handles", "closed", "has_nodes")
 
     def __init__(self, session, graph, c_session):
         self.session, self.graph, self.c = weakref.ref(session), graph, c_session  # weak: the session owns this object
         self.fetches, self.slots, self.dead_handles = {}, {}, []
+        self.single = {}  # {id of a tensor or an operation in self.fetches: its compiled form}, which needs no hash
         self.closed = self.has_nodes = False
 
     def check_open(self):
@@ -302,8 +303,10 @@ class _Runner:
             found = _Fetch(self.graph, fetches, self.session)
             if key is not None:
                 if len(self.fetches) > 1000:
-                    self.fetches.clear()
+                    self.single.clear(), self.fetches.clear()
                 self.fetches[type(fetches), key] = found
+                if isinstance(fetches, (Tensor, Operation)):
+                    self.single[id(fetches)] = found
         return found
 
     def run(self, fetches, feed_dict, options, run_metadata):
@@ -311,7 +314,7 @@ class _Runner:
             self._check()
         # Feeds are checked before the fetches, as in TensorFlow.
         feeds = _feeds(self.graph, self.slots, feed_dict) if feed_dict else ()
-        fetch = self.compiled(fetches)
+        fetch = self.single.get(id(fetches)) or self.compiled(fetches)
         outs, targets = fetch.outs, fetch.targets
         if not outs and not targets:
             made = []  # There is no step, as in TensorFlow.

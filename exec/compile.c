@@ -139,13 +139,6 @@ static bool fold_node(maker *m, const weft_node *n) {
 static weft_err cannot_run(const weft_node *n) {
   if (!n->op)
     return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: node '%s' cannot be run", n->op_name, n->name);
-  if (weft__node_is(n, KIND_PLACEHOLDER)) {
-    const shape *s = &n->out_shape[0];
-    return weft__fail_node(WEFT_INVALID_ARGUMENT,
-                           "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]",
-                           n->name, weft__dtype_short(weft__dtype_base(n->out_type[0])),
-                           s->rank > 0 ? " and shape " : "", s->rank > 0 ? weft__shape_text(s) : "", n->name);
-  }
   return weft__fail_node(WEFT_INVALID_ARGUMENT,
                          "No OpKernel was registered to support Op '%s' used by {{node %s}}: there is only a "
                          "definition of it, as in TensorFlow without a GPU\n\t [[{{node %s}}]]",

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import weft
-from both import compare, oracle
+from both import compare, oracle, outcome
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -171,3 +171,61 @@ def test_a_path_may_be_bytes(tmp_path, tf):
     with tf.gfile.GFile(path, "w") as f:
         f.write("hello")
     assert tf.gfile.Exists(path) and tf.gfile.GFile(path).read() == "hello" and (tmp_path / "f.txt").read_text() == "hello"
+
+
+# ---- what runs after loading ----
+
+def added(tf, folder, calls):
+    """What each call did with (builder, session, two ops): the first line of its error, or None."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.add_to_collection("theirs", tf.Variable(1.0, name="v"))
+        sess.run(tf.global_variables_initializer())
+        ops, builder = [tf.no_op("a"), tf.no_op("b")], tf.saved_model.Builder(str(folder))
+        said = [outcome(lambda call=call: call(tf, builder, sess, *ops)) for call in calls]
+        return said, {k: [o.name for o in tf.get_collection(k)] for k in ("saved_model_main_op", "legacy_init_op")}
+
+
+def first(**more):
+    return lambda tf, builder, sess, a, b: builder.add_meta_graph_and_variables(sess, ["x"], **{
+        k: {"a": a, "b": b}.get(v, v) for k, v in more.items()})
+
+
+def later(**more):
+    return lambda tf, builder, sess, a, b: builder.add_meta_graph(["y"], **{k: {"a": a, "b": b}.get(v, v) for k, v in more.items()})
+
+
+def listed(key):
+    return lambda tf, builder, sess, a, b: tf.add_to_collection(key, a)
+
+
+@pytest.mark.parametrize("calls", [
+    (first(main_op="a"), later(main_op="b")), (first(main_op="a"), later(main_op="a")), (first(main_op="a"), later()),
+    (first(legacy_init_op="a"), later(legacy_init_op="b")), (first(), later(main_op="a")), (first(main_op="a", legacy_init_op="b"),),
+    (listed("saved_model_main_op"), first(main_op="b"), later()), (listed("legacy_init_op"), first(main_op="b")),
+    (listed("legacy_init_op"), first()), (first(main_op="c"), first(legacy_init_op="c"))])
+def test_a_graph_has_one_main_op(tmp_path, calls):
+    told = [added(tf, tmp_path / tf.__name__, calls) for tf in (weft, oracle)]
+    assert told[0] == told[1]
+
+
+def test_a_graph_of_another_builder_keeps_its_main_op_and_assets(tmp_path):
+    (tmp_path / "words.txt").write_text("a b")
+    found = []
+    for tf in (weft, oracle):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tf.constant(str(tmp_path / "words.txt")))
+            sess.run(tf.Variable(1.0, name="v").initializer)
+            folders = [str(tmp_path / (tf.__name__ + n)) for n in "mn"]
+            builders = [tf.saved_model.Builder(f) for f in folders]
+            assets = tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)
+            builders[0].add_meta_graph_and_variables(sess, ["x"], assets_collection=assets, main_op=tf.no_op("a"))
+            builders[0].add_meta_graph(["y"])
+            builders[0].save()
+            again = outcome(lambda: builders[1].add_meta_graph_and_variables(sess, ["x"], main_op=tf.no_op("b")))
+        for tag in "xy":
+            with tf.Graph().as_default(), tf.Session() as sess:
+                meta = tf.saved_model.load(sess, [tag], folders[0])
+                found.append((again, [len(meta.collection_def[k].any_list.value) for k in ("saved_model_assets",)],
+                              list(meta.collection_def["saved_model_main_op"].node_list.value)))
+    assert found[:2] == found[2:]
+    assert "already contains one or more main ops" in found[0][0]

@@ -99,6 +99,17 @@ def _check_infos(signature):
                                  "field set." % (info,))
 
 
+def _check_main_op(graph, main_op):
+    """Raises an error if an op that is to run after loading is no operation, or if the graph has such an op already."""
+    if main_op is None:
+        return
+    if not isinstance(main_op, Operation):
+        raise TypeError("Expected %s to be an Operation but got type %s instead." % (main_op, type(main_op)))
+    for key in (MAIN_OP_KEY, LEGACY_INIT_OP_KEY):
+        if graph.get_collection(key):
+            raise ValueError("Graph already contains one or more main ops under the collection %s." % key)
+
+
 class SavedModelBuilder(metaclass=Named):
     """Writes a SavedModel: graphs with tags and signatures. The first graph is saved with its variables."""
 
@@ -111,37 +122,36 @@ class SavedModelBuilder(metaclass=Named):
         self._saved, self._stripped = False, []  # _stripped: for each graph, whether default attributes are left out
         self._assets, self._listed = {}, []      # name of the copy -> path of the file; for each graph, its assets
 
-    def _add(self, graph, session, tags, signature_def_map, init, clear_devices, saver):
-        if init is not None and not isinstance(init, Operation):
-            raise TypeError("Expected main_op to be an Operation, got %s" % (init,))
-        for key, value in (signature_def_map or {}).items():
+    def _add(self, graph, session, tags, signature_def_map, assets, init, clear_devices, saver, strip_default_attrs):
+        for value in (signature_def_map or {}).values():
             _check_infos(value)
+        _check_main_op(graph, init)
+        self._copy_assets(graph, assets)
         signatures = [(key, value.SerializeToString()) for key, value in sorted((signature_def_map or {}).items())]
         _weft.model_add(self._made, graph._c, session, list(tags), signatures, -1 if init is None else init._out,
                         getattr(saver, "_made", None), bool(clear_devices))
+        self._listed.append([a for a in graph.get_collection(ASSETS_KEY) if a is not None])  # None: the library writes it.
+        self._stripped.append(strip_default_attrs)
 
     def add_meta_graph_and_variables(self, sess, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
                                      clear_devices=False, main_op=None, strip_default_attrs=False, saver=None):
         if self._saved:
             raise AssertionError("Graph state including variables and assets has already been saved. Please invoke "
                                  "`add_meta_graph()` instead.")
-        self._listed.append(self._copied(assets_collection))
-        self._add(sess.graph, _plain(sess)._c, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
+        self._add(sess.graph, _plain(sess)._c, tags, signature_def_map, assets_collection, main_op or legacy_init_op, clear_devices,
+                  saver, strip_default_attrs)
         self._saved = True
-        self._stripped.append(strip_default_attrs)
 
     def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False,
                        main_op=None, strip_default_attrs=False, saver=None):
         if not self._saved:
             raise AssertionError("Graph state including variables and assets has not been saved yet. Please invoke "
                                  "`add_meta_graph_and_variables()` first.")
-        self._listed.append(self._copied(assets_collection))
-        self._add(get_default_graph(), None, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
-        self._stripped.append(strip_default_attrs)
+        self._add(get_default_graph(), None, tags, signature_def_map, assets_collection, main_op or legacy_init_op, clear_devices,
+                  saver, strip_default_attrs)
 
-    def _copied(self, assets):
-        """Copies the files named by constants to the folder, and returns AssetFileDefs."""
-        made = []
+    def _copy_assets(self, graph, assets):
+        """Copies the files named by constants to the folder, and adds them to the graph's list of assets."""
         for tensor in assets or ():
             path = _asset_path(tensor)
             name = self._asset_name(path)
@@ -150,8 +160,9 @@ class SavedModelBuilder(metaclass=Named):
                 gfile.MakeDirs(os.path.dirname(target))
                 gfile.Copy(path, target, overwrite=True)
                 self._assets[name] = path
-            made.append(protos.AssetFileDef(tensor_info=protos.TensorInfo(name=tensor.name), filename=name))
-        return made
+            made = protos.AssetFileDef(tensor_info=protos.TensorInfo(name=tensor.name), filename=name)
+            graph.add_to_collection(ASSETS_KEY, protos.Any(
+                type_url="type.googleapis.com/tensorflow.AssetFileDef", value=made.SerializeToString()))
 
     def _asset_name(self, path):
         """Returns the name of the file; a number is added if another file has that name."""
@@ -170,9 +181,8 @@ class SavedModelBuilder(metaclass=Named):
         with open(local(path), "rb") as f:
             made = protos.SavedModel.FromString(f.read())
         for meta, strip, assets in zip(made.meta_graphs, self._stripped, self._listed):
-            for asset in assets:
-                meta.collection_def[ASSETS_KEY].any_list.value.add(
-                    type_url="type.googleapis.com/tensorflow.AssetFileDef", value=asset.SerializeToString())
+            if assets:
+                meta.collection_def[ASSETS_KEY].any_list.value.extend(assets)
             if strip:
                 meta_graph.strip_defaults(meta)
         os.remove(local(path))

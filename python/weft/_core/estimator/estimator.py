@@ -18,9 +18,10 @@ from weft._core.estimator.server import start_server
 from weft._core.estimator.spec import EstimatorSpec, ModeKeys, as_fetch, warm_start_settings
 from weft._core.files import summary
 from weft._core.files.summary import FileWriterCache
-from weft._core.framework import nest, protos
+from weft._core.framework import dtypes, nest, protos
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import Graph, GraphKeys, Operation, control_dependencies, device, get_default_graph, set_random_seed
+from weft._core.framework.tensor_util import make_tensor_proto
 from weft._core.nn.metrics import mean
 from weft._core.ops.array_ops import identity
 from weft._core.ops.control_flow import group
@@ -40,6 +41,13 @@ def _names(fn):
         return tuple(n for n in _names(fn.func)[len(fn.args):] if n not in given)
     return tuple(n for n, p in inspect.signature(fn).parameters.items()
                  if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+
+
+def _renamed(summary, key):
+    """Returns the values of a Summary that is a metric's value; their tags are the metric's key and a number."""
+    for i, value in enumerate(summary.value):
+        value.tag = "%s/%d" % (key, i)
+    return summary.value
 
 
 class _InitializeDataset(SessionRunHook):
@@ -354,7 +362,9 @@ class Estimator(metaclass=Named):
             if key == GraphKeys.GLOBAL_STEP:
                 continue
             if isinstance(value, bytes):
-                made.MergeFromString(value)
+                made.value.extend(_renamed(protos.Summary.FromString(value), key))
+            elif isinstance(value, np.ndarray) and value.ndim:
+                made.value.add(tag=key, node_name=key, tensor=make_tensor_proto(value))
             elif np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fiu":
                 made.value.add(tag=key, simple_value=float(value))
             else:
@@ -362,9 +372,12 @@ class Estimator(metaclass=Named):
                                 "or a serialized string of Summary.", key)
         writer = FileWriterCache.get(folder)
         writer.add_summary(made, step)
-        writer.flush()
         if path:
             logging.info("Saving 'checkpoint_path' summary for global step %d: %s", step, path)
+            named = protos.Summary()
+            named.value.add(tag="checkpoint_path", tensor=make_tensor_proto(path, dtypes.string))
+            writer.add_summary(named, step)
+        writer.flush()
 
     # ---- predict ----
 

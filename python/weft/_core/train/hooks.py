@@ -353,6 +353,7 @@ class CheckpointSaverHook(_StepHook):
             self._save(session, step)
         for listener in self._listeners:
             listener.end(session, step)
+        self._summary_writer.flush()
 
 
 class SummarySaverHook(_StepHook):
@@ -384,11 +385,18 @@ class SummarySaverHook(_StepHook):
         return SessionRunArgs(fetches)
 
     def after_run(self, run_context, run_values):
-        step = int(run_values.results["global_step"])
-        if self._summary_writer is not None and "summary" in run_values.results:
+        if self._summary_writer is None:
+            return
+        step, first = int(run_values.results["global_step"]), self._next_step is None
+        if self._request_summary:
+            step = int(run_context.session.run(self._global_step_tensor))
+        elif step < self._next_step:
+            step += 1  # It was read before the run's update, or nothing updates it.
+        if first:
+            self._summary_writer.add_session_log(protos.SessionLog(status=protos.SessionLog.START), step)
+        if self._request_summary:
             self._timer.update_last_triggered_step(step)
-            found = run_values.results["summary"]
-            for summary in found if isinstance(found, list) else [found]:
+            for summary in run_values.results.get("summary", ()):
                 self._summary_writer.add_summary(summary, step)
         self._next_step = step + 1
 
@@ -511,7 +519,7 @@ class ProfilerHook(_StepHook):
             with open(local(path), "w") as f:
                 f.write(Timeline(run_values.run_metadata.step_stats).generate_chrome_trace_format(*self._shown))
             if self._summary_writer is not None:
-                self._summary_writer.add_run_metadata(run_values.run_metadata, "step_%d" % step, step)
+                self._summary_writer.add_run_metadata(run_values.run_metadata, "step_%d" % step)
         self._next_step = step + 1
 
 

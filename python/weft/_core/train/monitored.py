@@ -10,7 +10,7 @@ from weft._core.ops.control_flow import no_op
 from weft._core.ops.variables import global_variables_initializer, report_uninitialized_variables
 from weft._core.platform import logging
 from weft._core.session import client, device_config
-from weft._core.train.hooks import Adapter, SessionRunArgs, as_saver
+from weft._core.train.hooks import Adapter, CheckpointSaverHook, SessionRunArgs, StepCounterHook, SummarySaverHook, as_saver
 from weft._core.train.own_session import OwnSession
 from weft._core.train.supervisor import SessionManager, as_runtime_errors, choice, wrap_session
 
@@ -363,6 +363,36 @@ class SingularMonitoredSession(MonitoredSession):
                          stop_grace_period_secs)
 
 
+def _writes_beside(hooks, folder, summary_dir):
+    """Is there, or will there be, another writer of events for a folder of a session?
+
+    The library's hooks write to a file of the session.  A folder has one file at a time, as in TensorFlow: a reader
+    such as TensorBoard goes on to the newest file and does not look for events that are added to an older one.
+    """
+    from weft._core.files.summary import FileWriterCache
+    folders = {folder, summary_dir}
+    used = {*FileWriterCache._writers, *(getattr(h, name, None) for h in hooks for name in ("_checkpoint_dir", "_output_dir"))}
+    return folder != summary_dir or bool(folders & used)
+
+
+def _writing_hooks(options, scaffold, folder, summary_dir):
+    """Returns the hooks that count steps, write summaries and save checkpoints, written in Python: they share the
+    writers of FileWriterCache. The options no longer ask the library for its own.
+    """
+    hooks, summaries = [], (options["summary_steps"], options["summary_secs"])
+    if options["log_steps"] >= 0:
+        hooks.append(StepCounterHook(options["log_steps"] or 100, output_dir=summary_dir))
+    if summaries == (0, 0.0):
+        summaries = (100, 0.0)
+    if summaries[0] > 0 or summaries[1] > 0:
+        hooks.append(SummarySaverHook(summaries[0] if summaries[0] > 0 else None, summaries[1] or None, summary_dir, scaffold=scaffold))
+    secs = 600.0 if options["save_steps"] == 0 and options["save_secs"] == 0 else options["save_secs"]
+    if folder and (options["save_steps"] > 0 or secs > 0):
+        hooks.append(CheckpointSaverHook(folder, secs if secs > 0 else None, options["save_steps"] or None, scaffold=scaffold))
+    options.update(log_steps=-1, summary_steps=-1, summary_secs=0.0, save_steps=0, save_secs=-1.0)
+    return hooks
+
+
 def MonitoredTrainingSession(master="", is_chief=True, checkpoint_dir=None, scaffold=None, hooks=None,
                              chief_only_hooks=None, save_checkpoint_secs=USE_DEFAULT, save_summaries_steps=USE_DEFAULT,
                              save_summaries_secs=USE_DEFAULT, config=None, stop_grace_period_secs=120,
@@ -379,7 +409,12 @@ def MonitoredTrainingSession(master="", is_chief=True, checkpoint_dir=None, scaf
     options["summary_secs"] = float(save_summaries_secs) if by_secs else 0.0
     options["summary_steps"] = 0 if save_summaries_steps is USE_DEFAULT else int(save_summaries_steps or -1)
     options["log_steps"] = int(log_step_count_steps or -1)
+    summary_dir = summary_dir or checkpoint_dir
     if is_chief:
+        scaffold = scaffold or Scaffold()
+        if summary_dir and _writes_beside([*(chief_only_hooks or []), *(hooks or [])], checkpoint_dir, summary_dir):
+            own = _writing_hooks(options, scaffold, checkpoint_dir, summary_dir)
+            options["chief_only_hooks"] = [*(chief_only_hooks or []), *own]
         creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
         creator._wait = max_wait_secs
     else:

@@ -42,6 +42,9 @@ tf.keras.utils.get_registered_name(uses.keras_model) ; obj=tf.keras.layers.Dense
 tf.keras.utils.get_registered_object('a') ; custom_objects={'a': 3}, module_objects={'a': 4}
 tf.keras.utils.register_keras_serializable('mine') ; package='other', name='given' ; callable(it)
 tf.keras.utils.serialize_keras_object(None)
+tf.keras.utils.legacy.deserialize_keras_object('a', {'a': 'x', 'b': 'y'}) ; identifier='b',
+    module_objects={'a': 'z'}, custom_objects={'a': 'w'}
+tf.keras.utils.legacy.deserialize_keras_object('c', {'a': 'x'}) ; printable_module_name='thing'
 tf.keras.utils.get_file('name', 'file:///none/there', cache_dir='cache')
 tf.keras.utils.get_file('name', 'file://' + uses.here(uses.written('given')), cache_dir='cache') ; cache_dir='other',
     cache_subdir='sub', extract=True,

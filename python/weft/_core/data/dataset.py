@@ -202,15 +202,14 @@ class Dataset(metaclass=Named):
 
     # ---- transformations ----
 
-    def map(self, map_func, num_parallel_calls=None, deterministic=None, num_threads=None, output_buffer_size=None,
-            name=None):
+    def map(self, map_func, num_parallel_calls=None, deterministic=None, name=None, num_threads=None, output_buffer_size=None):
         num_parallel_calls = num_threads if num_parallel_calls is None else num_parallel_calls
         f, form = _traced(map_func, self._form, "Dataset_map")
         given = {"other_arguments": f.captured, "f": f}
         if num_parallel_calls is None:
-            made = self._derived("MapDataset", form, **given)
+            made = self._derived("MapDataset", form, name, **given)
         else:
-            made = self._derived("ParallelMapDatasetV2", form, num_parallel_calls=_int64(
+            made = self._derived("ParallelMapDatasetV2", form, name, num_parallel_calls=_int64(
                 num_parallel_calls, "num_parallel_calls"), **given)
         return made if output_buffer_size is None else made.prefetch(output_buffer_size)
 
@@ -409,10 +408,10 @@ class Dataset(metaclass=Named):
         return self._derived("UniqueDataset", name=name)
 
     @staticmethod
-    def random(seed=None, rerandomize_each_iteration=None):
+    def random(seed=None, rerandomize_each_iteration=None, name=None):
         """Returns random numbers without end."""
         from weft._core.data.mixing import RandomDataset
-        return RandomDataset(seed, rerandomize_each_iteration)
+        return RandomDataset(seed, rerandomize_each_iteration, name)
 
     @staticmethod
     def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,

@@ -1,6 +1,6 @@
 """tf.data: mixes the elements of several data sets, resamples them, and reduces them by key."""
 from weft._core.data import structure
-from weft._core.data.dataset import Dataset, _int64, _traced
+from weft._core.data.dataset import Dataset, _int64, _named, _traced
 from weft._core.data.structure import Structure
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
@@ -32,13 +32,13 @@ def unique():
 class RandomDataset(Dataset):
     """Random numbers from 0 to 2**32 - 1, without end."""
 
-    def __init__(self, seed=None, rerandomize_each_iteration=None):
+    def __init__(self, seed=None, rerandomize_each_iteration=None, name=None):
         if rerandomize_each_iteration:
             raise NotImplementedError("RandomDataset(rerandomize_each_iteration=True) is not in Weft: TensorFlow has it "
                                       "in eager mode only")
         first, second = seeds(seed)
         super().__init__(op("RandomDataset", seed=_int64(first, "seed"), seed2=_int64(second, "seed2"),
-                            **_NUMBER.attrs()), _NUMBER)
+                            **_NUMBER.attrs(), **_named(name)), _NUMBER)
 
 
 # ---- several data sets ----

@@ -61,7 +61,8 @@ class Head(metaclass=Named):
                 raise ValueError("You must provide a labels Tensor. Given: None.")
             loss = self.loss(labels, logits, features, mode, regularization_losses)
             if mode == ModeKeys.EVAL:
-                found = self.update_metrics(self.metrics(regularization_losses), features, logits, labels, mode, regularization_losses)
+                found = self.update_metrics(self.metrics(regularization_losses), features, logits, labels,
+                                            regularization_losses=regularization_losses)
                 return EstimatorSpec(mode, predictions, loss, eval_metric_ops=_ops(found))
             return EstimatorSpec(mode, predictions, loss, _train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops))
 
@@ -134,7 +135,7 @@ class _Kind(Head):
             made["regularization_loss"] = Mean(name="regularization_loss")
         return {self._key(k): m for k, m in made.items()}
 
-    def update_metrics(self, eval_metrics, features, logits, labels, mode=None, regularization_losses=None):
+    def update_metrics(self, eval_metrics, features, logits, labels, regularization_losses=None):
         labels, each = self._each(labels, logits, features)
         weights, values = self._weights(features), self._values(labels, self.predictions(logits))
         wide = weights * tf.ones_like(each)
@@ -416,10 +417,10 @@ class MultiHead(Head):
             made["regularization_loss/" + self.name] = Mean()
         return made
 
-    def update_metrics(self, eval_metrics, features, logits, labels, mode=None, regularization_losses=None):
+    def update_metrics(self, eval_metrics, features, logits, labels, regularization_losses=None):
         for h, label, part in self._with_labels(labels, logits):
-            eval_metrics["loss/" + h.name].update_state(h.loss(label, part, features, mode))
-            eval_metrics.update(h.update_metrics(h.metrics(), features, part, label, mode))
+            eval_metrics["loss/" + h.name].update_state(h.loss(label, part, features, ModeKeys.EVAL))
+            eval_metrics.update(h.update_metrics(h.metrics(), features, part, label))
         if regularization_losses:
             eval_metrics["regularization_loss/" + self.name].update_state(tf.add_n(regularization_losses))
         return eval_metrics

@@ -56,15 +56,15 @@ def get_registered_object(name, custom_objects=None, module_objects=None):
     return None
 
 
-def serialize_keras_object(instance):
+def serialize_keras_object(obj):
     """Returns {"class_name": ..., "config": ...} of an object with get_config, or the name of a function."""
-    if instance is None:
+    if obj is None:
         return None
-    if hasattr(instance, "get_config"):
-        return {"class_name": get_registered_name(type(instance)), "config": instance.get_config()}
-    if hasattr(instance, "__name__"):
-        return get_registered_name(instance)
-    raise ValueError("Cannot serialize %s because it doesn't implement `get_config()`." % (instance,))
+    if hasattr(obj, "get_config"):
+        return {"class_name": get_registered_name(type(obj)), "config": obj.get_config()}
+    if hasattr(obj, "__name__"):
+        return get_registered_name(obj)
+    raise ValueError("Cannot serialize %s because it doesn't implement `get_config()`." % (obj,))
 
 
 def _unknown(name, what):

@@ -293,10 +293,10 @@ class LayerWeights(AutoTrackable, metaclass=Named):
     def metrics(self):
         return [m for layer in self._flatten_layers() for m in layer._metrics]
 
-    def add_metric(self, value, name=None, aggregation=None, **kwargs):
+    def add_metric(self, value, aggregation=None, name=None):
         """Adds a metric of a tensor; aggregation is "mean", or None for the result of a tf.keras.metrics.Metric."""
         from weft._core.keras import layer_metrics
-        layer_metrics.add(self, value, aggregation or kwargs.get("aggregation"), name)
+        layer_metrics.add(self, value, aggregation, name)
 
 
 def _loss(make):

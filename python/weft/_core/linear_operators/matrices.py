@@ -252,6 +252,10 @@ class _Sized(LinearOperator):
             return x
         return with_dependencies([check_ops.assert_equal(self._rows, array_ops.shape(x)[-2])], x)
 
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        """Returns the matrices plus a tensor."""
+        return self._sum(mat, name)
+
 
 class LinearOperatorIdentity(_Sized):
     """The identity matrix.

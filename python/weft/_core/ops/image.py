@@ -14,7 +14,6 @@ from weft._core.ops.image_shape import sizes
 wrap.functions("""
 decode_png DecodePng contents channels=0 dtype=4
 encode_png EncodePng image compression=-1
-encode_jpeg EncodeJpeg image format='' quality=95
 rgb_to_hsv RGBToHSV images
 hsv_to_rgb HSVToRGB images
 decode_gif DecodeGif contents
@@ -29,6 +28,13 @@ def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover
                 acceptable_fraction=1, dct_method="", name=None):
     return op("DecodeJpeg", name, contents=contents, channels=channels, ratio=ratio, fancy_upscaling=fancy_upscaling,
               try_recover_truncated=try_recover_truncated, acceptable_fraction=acceptable_fraction, dct_method=dct_method)
+
+
+def encode_jpeg(image, format="", quality=95, progressive=False, optimize_size=False, chroma_downsampling=True, density_unit="in",
+                x_density=300, y_density=300, xmp_metadata="", name=None):
+    return op("EncodeJpeg", name, image=image, format=format, quality=quality, progressive=progressive, optimize_size=optimize_size,
+              chroma_downsampling=chroma_downsampling, density_unit=density_unit, x_density=x_density, y_density=y_density,
+              xmp_metadata=xmp_metadata)
 
 
 _METHODS = {0: "bilinear", 1: "nearest_neighbor", 2: "bicubic", 3: "area"}

@@ -76,11 +76,11 @@ def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None,
         return op("ReduceJoin", name, inputs=x, reduction_indices=axis, keep_dims=bool(keep), separator=separator)
 
 
-def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", input=None):
+def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None, input=None):
     if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
     sep = (" " if sep is None else sep) if delimiter is None else delimiter
-    with name_scope(None, "StringSplit", [source]):
+    with name_scope(name, "StringSplit", [source]):
         sep = convert_to_tensor(sep, dtypes.string)
         indices, values, shape = op("StringSplit", input=convert_to_tensor(source if input is None else input, dtypes.string),
                                     delimiter=sep, skip_empty=skip_empty)

@@ -256,6 +256,9 @@ class DenseHashTable(_MutableTable):
         if checkpoint:
             self._save()
 
+    def lookup(self, keys, name=None):
+        return super().lookup(keys, name=name)
+
     erase = _MutableTable.remove
     insert_or_assign = _MutableTable.insert
 

@@ -77,8 +77,9 @@ class VariableScope(metaclass=Named):
     def set_use_resource(self, use_resource):
         self._set("use_resource", use_resource)
 
-    def get_variable(self, _store, name, **kwargs):
-        return get_variable(name, **kwargs)
+    def get_variable(self, var_store, name, shape=None, dtype=None, initializer=None, regularizer=None, reuse=None, **kwargs):
+        with variable_scope(self, reuse=reuse, auxiliary_name_scope=False):
+            return get_variable(name, shape, dtype, initializer, regularizer, **kwargs)
 
     def get_collection(self, name):
         return self._graph.get_collection(name, self._name + "/" if self._name else None)

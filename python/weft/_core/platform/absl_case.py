@@ -156,6 +156,9 @@ class Containers(unittest.TestCase):
         if wrong:
             self.fail(self._formatMessage(msg, "%r != %r: the entries of %s differ" % (a, b, wrong)))
 
+    def assertDictEqual(self, a, b, msg=None):
+        super().assertDictEqual(a, b, msg)
+
     def assertDictAlmostEqual(self, a, b, places=None, msg=None, delta=None):
         """Asserts that two dictionaries have the same keys and nearly equal numbers."""
         self.assertEqual(set(a), set(b), msg)
@@ -256,6 +259,10 @@ class Texts(unittest.TestCase):
 
 class AbslCase(Containers, Texts):
     """The methods that tf.test.TestCase inherits from absl."""
+
+    def fail(self, msg=None, user_msg=None):
+        """Fails with a message, to which a second one is added."""
+        super().fail(self._formatMessage(user_msg, msg))
 
     def _run_command(self, command, env, close_fds):
         done = subprocess.run(command, env=env, close_fds=close_fds, shell=isinstance(command, str), stdout=subprocess.PIPE,

@@ -102,6 +102,9 @@ class TimeDistributed(Wrapper):
         return array_ops.reshape(found, [-1, shape[1] or array_ops.shape(inputs)[1]] + list(int_shape(found)[1:]))
 
 
+_NO_CONSTANTS = "Support for passing constants to `Bidirectional` layers is not in Weft: pass them to the cell"
+
+
 class Bidirectional(Wrapper):
     """Runs a recurrent layer forwards and a copy of it backwards, and merges the outputs."""
 
@@ -174,7 +177,7 @@ class Bidirectional(Wrapper):
         if initial_state is None and constants is None:
             return super().__call__(inputs, **kwargs)
         if constants is not None:
-            raise NotImplementedError("Support for passing constants to `Bidirectional` layers is not in Weft: pass them to the cell")
+            raise NotImplementedError(_NO_CONSTANTS)
         if len(initial_state) % 2:
             raise ValueError("When passing `initial_state` to a Bidirectional RNN, the state should be a list containing the states of "
                              "the underlying RNNs. Received: %s" % (initial_state,))
@@ -186,7 +189,9 @@ class Bidirectional(Wrapper):
                 self.input_spec = own
         return super().__call__(inputs, initial_state=initial_state, **kwargs)
 
-    def call(self, inputs, training=None, mask=None, initial_state=None):
+    def call(self, inputs, training=None, mask=None, initial_state=None, constants=None):
+        if constants is not None:
+            raise NotImplementedError(_NO_CONSTANTS)
         given = {}
         if "training" in self.forward_layer._call_parameters():
             given["training"] = training
@@ -219,9 +224,13 @@ class Bidirectional(Wrapper):
             return (y + back) / 2
         return y * back if self.merge_mode == "mul" else [y, back]
 
-    def reset_states(self):
-        self.forward_layer.reset_states()
-        self.backward_layer.reset_states()
+    def reset_states(self, states=None):
+        """Sets the states of both layers to zeros, or to arrays: those of the forward layer come first."""
+        if not self.stateful:
+            raise AttributeError("Layer must be stateful.")
+        half = 0 if states is None else len(states) // 2
+        self.forward_layer.reset_states(None if states is None else states[:half])
+        self.backward_layer.reset_states(None if states is None else states[half:])
 
     def compute_mask(self, inputs, mask):
         if isinstance(mask, list):

@@ -315,9 +315,13 @@ def _copied(ops, replacements, graph, dst_scope, src_scope, reuse):
 
 
 def _colocate(node, names):
+    """Colocates a copy with copies; it is not colocated with nodes outside, which an import does not know."""
     if "_class" in node.attr:
-        rows = [c.decode() for c in node.attr["_class"].list.s]
-        node.attr["_class"].list.s[:] = [("loc:@" + names.get(c[5:], c[5:])).encode() for c in rows]
+        rows = [c.decode()[5:] for c in node.attr["_class"].list.s]
+        inside = [("loc:@" + names[c]).encode() for c in rows if c in names]
+        node.attr["_class"].list.s[:] = inside
+        if not inside:
+            del node.attr["_class"]
 
 
 def _by_tensor(replacement_ts):

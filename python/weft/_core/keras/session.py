@@ -10,6 +10,7 @@ import numpy as np
 
 import weft as tf
 from weft._core.framework.nest import flatten, pack_like
+from weft._core.keras.other_shapes import OtherShapes
 
 _local = threading.local()
 _manual = False
@@ -178,7 +179,7 @@ def get_session(op_input_list=()):
         session, graph = getattr(_local, "session", None), _graph_of(op_input_list)
         if session is None or session._closed or session.graph is not graph:
             with graph.as_default():
-                session = _local.session = tf.Session()
+                session = _local.session = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))
     if not _manual:
         _initialize(session)
     return session
@@ -268,7 +269,7 @@ class Function:
         self.fetches = session_kwargs.pop("fetches", None) or []
         self.fetches = self.fetches if isinstance(self.fetches, list) else [self.fetches]
         self.run_options, self.run_metadata = session_kwargs.pop("options", None), session_kwargs.pop("run_metadata", None)
-        self.fetch_callbacks = {}
+        self.fetch_callbacks, self._shapes = {}, OtherShapes()
         if session_kwargs:
             raise ValueError("Some keys in session_kwargs are not supported at this time: %s" % (tuple(session_kwargs),))
         with tf.control_dependencies([o for o in self.outputs[:1] if not isinstance(o, tf.Operation)]):
@@ -290,7 +291,9 @@ class Function:
         if symbols:  # All are computed in one run, so that the parts of an element of a data set belong together.
             feeds.update(zip(symbols, session.run(list(symbols.values()))))
         targets = [self.updates_op] if self.updates_op is not None else []
-        found, _, more = session.run([self.outputs, targets, self.fetches], feeds, self.run_options, self.run_metadata)
+        fetches, feeds = self._shapes.chosen([*self.outputs, *targets, *self.fetches], feeds)
+        done = session.run(fetches, feeds, self.run_options, self.run_metadata)
+        found, more = done[:len(self.outputs)], done[len(self.outputs) + len(targets):]
         for fetch, value in zip(self.fetches, more):
             if fetch in self.fetch_callbacks:
                 self.fetch_callbacks[fetch](value)

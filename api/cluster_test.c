@@ -262,6 +262,30 @@ TEST(devices_are_listed_and_reset_forgets) {
   weft_server_destroy(s);
 }
 
+TEST(a_servers_config_counts_its_devices) {
+  const char two[] = {0x0a, 7, 0x0a, 3, 'C', 'P', 'U', 0x10, 2}; /* ConfigProto.device_count {"CPU": 2} */
+  weft_server *s;
+  EXPECT_OK(weft_server_create_local(&s, &(weft_server_opts){.config = two, .config_size = sizeof two}));
+  weft_graph *g = graph();
+  weft_scope_push_device(g, "/cpu:1");
+  weft_out v = variable(g, 3);
+  weft_scope_pop(g);
+  const char *targets[] = {weft_server_target(s), by_wire(s)};
+  for (int i = 0; i < 2; i++) {
+    weft_session *sess = open_at(g, targets[i]);
+    weft_devices *d;
+    EXPECT_OK(run(sess, weft_initializer(g)));
+    EXPECT_EQ_INT(fetch(sess, v), 3);
+    EXPECT_OK(weft_session_devices(&d, sess));
+    EXPECT_EQ_INT(weft_devices_count(d), 2);
+    EXPECT_EQ_STR(weft_devices_name(d, 1), "/job:local/replica:0/task:0/device:CPU:1");
+    weft_devices_destroy(d);
+    weft_session_destroy(sess);
+  }
+  weft_graph_destroy(g);
+  weft_server_destroy(s);
+}
+
 TEST(a_config_may_isolate_a_session) {
   weft_server *s = local();
   weft_graph *g = graph();

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/memory_limit.h"
+#include "cluster/config.h"
 #include "cluster/open.h"
 #include "proto/scan.h"
 #include "weft/cluster.h"
@@ -18,8 +19,7 @@ static weft_err read_config(session_opts *to, const weft_server_opts *o) {
   ProtobufCMessage *config;
   if (!o->config_size) return WEFT_OK;
   WEFT_TRY(weft__proto_unpack(&config, &tensorflow__config_proto__descriptor, o->config, o->config_size));
-  to->intra_threads = ((Tensorflow__ConfigProto *)config)->intra_op_parallelism_threads;
-  to->inter_threads = ((Tensorflow__ConfigProto *)config)->inter_op_parallelism_threads;
+  weft__config_apply_task(to, (const Tensorflow__ConfigProto *)config);
   protobuf_c_message_free_unpacked(config, NULL);
   return WEFT_OK;
 }

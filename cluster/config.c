@@ -37,11 +37,18 @@ bool weft__config_mixed_precision(const Tensorflow__GraphOptions *o) {
   return toggle == REWRITE_ON || toggle == REWRITE_AGGRESSIVE;
 }
 
-weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c) {
+void weft__config_apply_task(session_opts *opts, const Tensorflow__ConfigProto *c) {
   for (size_t i = 0; i < c->n_device_count; i++)
     if (c->device_count[i]->key && strcmp(c->device_count[i]->key, "CPU") == 0) opts->cpus = c->device_count[i]->value;
   if (c->intra_op_parallelism_threads) opts->intra_threads = c->intra_op_parallelism_threads;
   if (c->inter_op_parallelism_threads) opts->inter_threads = c->inter_op_parallelism_threads;
+  config_apply_gpu(&opts->gpu, c);
+  if (c->experimental && c->experimental->collective_group_leader)
+    snprintf(opts->collective_leader, sizeof opts->collective_leader, "%s", c->experimental->collective_group_leader);
+}
+
+weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c) {
+  weft__config_apply_task(opts, c);
   if (c->operation_timeout_in_ms) opts->timeout_ms = c->operation_timeout_in_ms;
   opts->allow_soft_placement |= c->allow_soft_placement;
   opts->log_device_placement |= c->log_device_placement;
@@ -50,9 +57,6 @@ weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c
     opts->build_cost_model_after = c->graph_options->build_cost_model_after;
     opts->mixed_precision = weft__config_mixed_precision(c->graph_options);
   }
-  config_apply_gpu(&opts->gpu, c);
-  if (c->experimental && c->experimental->collective_group_leader)
-    snprintf(opts->collective_leader, sizeof opts->collective_leader, "%s", c->experimental->collective_group_leader);
   opts->isolate_session_state |= c->isolate_session_state;
   if (c->n_device_filters) {
     opts->n_filter = weft__int_sat(c->n_device_filters);

@@ -64,7 +64,7 @@ typedef struct weft_server_opts {
   /* directories, separated by ':', that file ops may access; NULL: WEFT_ALLOW_DIRS; if that is unset: all, or none
    * if there is a token or TLS */
   const char *allow_dirs;
-  const void *config; /* a serialized ConfigProto: the threads of this task */
+  const void *config; /* a serialized ConfigProto: the threads and devices of this task */
   size_t config_size;
   int status_port;   /* serves a status page, JSON and Prometheus metrics on this port; 0: WEFT_STATUS_PORT, if set */
   bool require_auth; /* refuse to start without a token or TLS; WEFT_REQUIRE_AUTH=1 does the same */

@@ -84,3 +84,15 @@ def test_one_client_uses_two_tasks(cluster, client, first, second):
         serve(c, framework, "worker", i)
     task = start(c, client, "ingraph", client, "grpc://" + c.hosts["worker"][0])
     assert task.wait(120) == 0, task.output
+
+
+@pytest.mark.parametrize("client,other", mixes(("weft", "tensorflow"), ("tensorflow", "weft"), more=[
+    ("weft", "weft"), ("tensorflow", "tensorflow")]))
+def test_a_server_has_the_devices_of_its_config(cluster, client, other):
+    c = cluster(ps=0, workers=2)
+    workers = ",".join(c.hosts["worker"])
+    start(c, other, "devices", other, "--worker_hosts", workers, "--task_index=1")
+    task = start(c, client, "devices", client, "--worker_hosts", workers, "--task_index=0")
+    assert task.wait(120) == 0, task.output
+    assert "devices " + " ".join(f"/task:{t}/device:CPU:{i}" for t in range(2) for i in range(3)) in task.output
+    assert "totals 4.0 6.0" in task.output

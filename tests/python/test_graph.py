@@ -205,6 +205,19 @@ def test_errors_of_functions_keep_their_code():
             sess.run(tf.py_func(bad, [], tf.float32))
 
 
+def test_a_function_of_another_process_is_not_found():
+    """A py_func op on a ps: its token means nothing there."""
+    def program(tf):
+        graph = tf.GraphDef()
+        node = graph.node.add(name="far", op="PyFunc")
+        node.attr["token"].s = b"pyfunc_987654"
+        node.attr["Tin"].list.SetInParent()
+        node.attr["Tout"].list.type.append(tf.float32.as_datatype_enum)
+        return tf.import_graph_def(graph, return_elements=["far:0"], name="")[0]
+    for said in both_raise(program):
+        assert "ValueError: Could not find callback with key=pyfunc_987654 in the registry." in said
+
+
 def test_random_numbers_are_the_same():
     def program(tf):
         return [tf.random_normal([4]), tf.random_uniform([3], seed=5), tf.truncated_normal([5], stddev=0.2),

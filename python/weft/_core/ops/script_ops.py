@@ -46,6 +46,9 @@ def _call(token, inputs):
 
 
 def _results(token, inputs):
+    if token not in _functions:
+        raise ValueError("Could not find callback with key=%s in the registry. (A Python function runs only in the process that "
+                         "made its op: place the op on that task.)" % token)
     fn, types = _functions[token]
     made = fn(*inputs)
     if not isinstance(made, (list, tuple)):

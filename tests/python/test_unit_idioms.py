@@ -160,6 +160,29 @@ def test_components_of_many_elements_are_as_many():
     refused(lambda tf: tf.PaddingFIFOQueue(9, [tf.int32], [None]))
 
 
+def test_values_past_a_queues_components_are_dropped():
+    def program(tf, sess):
+        one, two = tf.FIFOQueue(9, tf.float32), tf.FIFOQueue(9, [tf.float32, tf.int32], [[], []])
+        for add in [one.enqueue([1.0, 2.0]), one.enqueue_many([[3.0, 4.0], [5.0, 6.0]]), two.enqueue([1.0, 2, 3])]:
+            sess.run(add)
+        few = two.enqueue([1.0])  # is built, and fails when it runs
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(few)
+        return [sess.run([one.size(), two.size()]), sess.run([one.dequeue(), two.dequeue()])]
+    on_both(program)
+    refused(lambda tf: tf.FIFOQueue(9, tf.float32, [[2]]).enqueue([1.0, 2.0]), "incompatible")
+
+
+def test_an_accumulator_checks_a_gradients_shape_when_it_is_built():
+    def program(tf):
+        dense = tf.ConditionalAccumulator(tf.float32, shape=[3])
+        add = dense.apply_grad([1, 2, 3])  # whole numbers become the accumulator's type
+        with tf.control_dependencies([add]):
+            return [dense.take_grad(1), dense.take_grad(1).shape.as_list()]
+    refused(lambda tf: tf.ConditionalAccumulator(tf.float32, shape=[3]).apply_grad([1.0, 2.0]), "incompatible")
+    both(program, same_nodes=False)
+
+
 def test_a_barrier_gives_elements_once_they_are_complete():
     def program(tf, sess):
         if tf is weft:

@@ -83,23 +83,22 @@ class QueueBase(metaclass=Named):
                 sorted(vals), sorted(self._names)))
         return [vals[n] for n in self._names]
 
-    def _tensors(self, vals, suffix):
+    def _tensors(self, vals):
+        """Converts one value for each component; values past the last component are dropped, as in TensorFlow."""
         from weft._core.framework.build import convert_to_tensor
-        vals = self._components(vals)
-        if len(vals) != len(self._dtypes):
-            raise ValueError("Shape %d of values does not match %d components of the queue" % (len(vals), len(self._dtypes)))
-        return [convert_to_tensor(v, d, name="component_%d" % i) for i, (v, d) in enumerate(zip(vals, self._dtypes))]
+        pairs = zip(self._components(vals), self._dtypes)
+        return [convert_to_tensor(v, d, name="component_%d" % i) for i, (v, d) in enumerate(pairs)]
 
     def enqueue(self, vals, name=None):
         with name_scope(name, self._name("enqueue")) as scope:
-            vals = self._tensors(vals, "enqueue")
+            vals = self._tensors(vals)
             for v, s in zip(vals, self._shapes):
                 v.shape.assert_is_compatible_with(s)
             return op(self._kind("QueueEnqueue"), scope, handle=self._queue_ref, components=vals)
 
     def enqueue_many(self, vals, name=None):
         with name_scope(name, self._name("EnqueueMany")) as scope:
-            vals = self._tensors(vals, "EnqueueMany")
+            vals = self._tensors(vals)
             for v, s in zip(vals, self._shapes):
                 v.shape.with_rank_at_least(1)[1:].assert_is_compatible_with(s)
             count = tensor_shape.TensorShape([None])
@@ -295,12 +294,19 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
                                           shared_name=shared_name or "", reduction_type=reduction_type))
 
     def apply_grad(self, grad, local_step=0, name=None):
+        """Adds a gradient; it is dropped if local_step is less than the accumulator's global step."""
         from weft._core.framework import dtypes
+        from weft._core.framework.build import convert_to_tensor
         from weft._core.ops.math_ops import cast
+        grad = convert_to_tensor(grad, self._dtype)
+        grad.shape.assert_is_compatible_with(self._shape)
         return op("AccumulatorApplyGradient", name, handle=self._ref, local_step=cast(local_step, dtypes.int64), gradient=grad)
 
     def take_grad(self, num_required, name=None):
-        return op("AccumulatorTakeGradient", name, handle=self._ref, num_required=num_required, dtype=self._dtype)
+        """Returns the average, once num_required gradients have arrived."""
+        taken = op("AccumulatorTakeGradient", name, handle=self._ref, num_required=num_required, dtype=self._dtype)
+        taken.set_shape(self._shape)
+        return taken
 
 
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):

@@ -262,6 +262,39 @@ TEST(devices_are_listed_and_reset_forgets) {
   weft_server_destroy(s);
 }
 
+typedef struct blocked {
+  weft_session *sess;
+  weft_out op;
+} blocked;
+
+static void *expect_run_cancelled(void *arg) {
+  const blocked *b = arg;
+  EXPECT_ERR(run(b->sess, b->op), WEFT_CANCELLED, "Session::Close()");
+  return NULL;
+}
+
+TEST(a_reset_ends_the_sessions_of_its_own_process) {
+  weft_server *s = local();
+  weft_graph *g = graph();
+  weft_out v = variable(g, 1), init = weft_initializer(g), wait = dequeue(g, WEFT_NONE);
+  weft_session *sess = open_at(g, weft_server_target(s)), *later;
+  pthread_t thread;
+  EXPECT_OK(run(sess, init));
+  EXPECT_EQ_INT(pthread_create(&thread, NULL, expect_run_cancelled, &(blocked){sess, wait}), 0);
+  EXPECT_ERR(weft_session_run(sess, &(weft_request){.n_target = 1, .targets = &wait, .timeout_ms = 50}),
+             WEFT_DEADLINE_EXCEEDED, "");
+  EXPECT_OK(weft_session_reset(by_wire(s), 0, NULL));
+  pthread_join(thread, NULL);
+  weft_tensor *t;
+  EXPECT_ERR(try_fetch(sess, v, &t), WEFT_ABORTED, "is not found. Possibly, this master has restarted.");
+  weft_session_destroy(sess);
+  later = open_at(g, weft_server_target(s));
+  expect_uninitialized(later, v);
+  weft_session_destroy(later);
+  weft_graph_destroy(g);
+  weft_server_destroy(s);
+}
+
 TEST(a_servers_config_counts_its_devices) {
   const char two[] = {0x0a, 7, 0x0a, 3, 'C', 'P', 'U', 0x10, 2}; /* ConfigProto.device_count {"CPU": 2} */
   weft_server *s;

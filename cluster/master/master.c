@@ -13,6 +13,7 @@
 #include "cluster/master/session.h"
 #include "net/message_reader.h"
 #include <stdio.h>
+#include <string.h>
 
 struct master {
   task *task;
@@ -23,6 +24,9 @@ struct master {
   pthread_mutex_t lock; /* guards what follows */
   int n_open, n_running;
   int64_t last_run_ns;
+  weft_session **opened; /* the sessions that are open, in no order */
+  int n_opened, max_opened, resets;
+  pthread_cond_t reset_ended; /* resets, those that use sessions of the list, is 0 again */
 };
 
 weft_err weft__master_create(master **out, task *t, worker *w, peers *p) {
@@ -32,6 +36,7 @@ weft_err weft__master_create(master **out, task *t, worker *w, peers *p) {
   m->worker = w;
   m->peers = p;
   pthread_mutex_init(&m->lock, NULL);
+  pthread_cond_init(&m->reset_ended, NULL);
   weft_err err = weft__blocking_pool_create(&m->blocking_pool);
   if (!err) err = weft__clients_create(&m->clients, m->blocking_pool, weft__worker_timers(w));
   if (err)
@@ -71,24 +76,47 @@ void weft__master_destroy(master *m) {
   weft__blocking_pool_destroy(m->blocking_pool);
   if (m->clients) master_close_clients(m, NULL); /* those that a last call created meanwhile */
   weft__clients_destroy(m->clients);
+  pthread_cond_destroy(&m->reset_ended);
   pthread_mutex_destroy(&m->lock);
+  weft__free((void *)m->opened);
   weft__free(m);
 }
 
 /* ---- sessions ---------------------------------------------------------------------------------- */
 
-static void master_on_session_event(void *arg, session_event e) {
+/* Removes a session that is closed from the list, once no reset uses it.  The caller holds the lock. */
+static void master_remove_session(master *m, const weft_session *s) {
+  while (m->resets) pthread_cond_wait(&m->reset_ended, &m->lock);
+  for (int i = 0; i < m->n_opened; i++)
+    if (m->opened[i] == s) m->opened[i] = m->opened[--m->n_opened];
+  m->n_open--;
+}
+
+static void master_on_session_event(void *arg, weft_session *s, session_event e) {
   master *m = arg;
   pthread_mutex_lock(&m->lock);
   if (e == SESSION_RUN_BEGAN) m->n_running++;
   if (e == SESSION_RUN_ENDED) m->n_running--;
-  if (e == SESSION_CLOSED) m->n_open--;
+  if (e == SESSION_CLOSED) master_remove_session(m, s);
   if (e != SESSION_CLOSED) m->last_run_ns = weft__clock_now_ns();
   pthread_mutex_unlock(&m->lock);
 }
 
 static void master_session_env(master *m, session_env *env) {
   *env = (session_env){m->task, m->worker, m->peers, m->blocking_pool, master_on_session_event, m};
+}
+
+static bool master_list_session(master *m, weft_session *s) {
+  pthread_mutex_lock(&m->lock);
+  bool done = m->n_opened < m->max_opened;
+  if (!done) {
+    const int max = 2 * m->max_opened + 8;
+    weft_session **more = weft__realloc((void *)m->opened, sizeof(*more) * (size_t)max);
+    if ((done = more != NULL)) m->opened = more, m->max_opened = max;
+  }
+  if (done) m->opened[m->n_opened++] = s;
+  pthread_mutex_unlock(&m->lock);
+  return done;
 }
 
 weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const session_opts *opts) {
@@ -99,7 +127,28 @@ weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const s
   pthread_mutex_lock(&m->lock);
   m->n_open++; /* a session that cannot be created reports SESSION_CLOSED as well */
   pthread_mutex_unlock(&m->lock);
-  return weft__cluster_session_create(out, g, opts ? opts : &none, &env);
+  WEFT_TRY(weft__cluster_session_create(out, g, opts ? opts : &none, &env));
+  if (master_list_session(m, *out)) return WEFT_OK;
+  weft__session_destroy(*out);
+  *out = NULL;
+  return WEFT_OOM;
+}
+
+/* Ends the sessions that are open in this process, as TensorFlow's Reset does.  The lock is not held meanwhile, since
+ * sessions rank above it. */
+static weft_err master_forget_sessions(master *m) {
+  pthread_mutex_lock(&m->lock);
+  const int n = m->n_opened;
+  weft_session **list = weft__alloc(sizeof(*list) * (size_t)(n + 1));
+  if (list && n) memcpy((void *)list, (const void *)m->opened, sizeof(*list) * (size_t)n);
+  m->resets++;
+  pthread_mutex_unlock(&m->lock);
+  for (int i = 0; list && i < n; i++) weft__cluster_session_forget(list[i]);
+  pthread_mutex_lock(&m->lock);
+  if (--m->resets == 0) pthread_cond_broadcast(&m->reset_ended);
+  pthread_mutex_unlock(&m->lock);
+  weft__free((void *)list);
+  return list ? WEFT_OK : WEFT_OOM;
 }
 
 int weft__master_sessions(master *m, int64_t *last_run_ns) {
@@ -181,6 +230,7 @@ static weft_err master_clear_containers(master *m, const Tensorflow__ResetReques
 static weft_err master_reset(master *m, call *c, request_message *q, message *answer) {
   (void)answer;
   master_close_clients(m, weft__call_cancel(c));
+  WEFT_TRY(master_forget_sessions(m));
   return master_clear_containers(m, (const Tensorflow__ResetRequest *)q, weft__call_cancel(c));
 }
 

@@ -48,7 +48,8 @@ typedef struct cluster_session {
   step_claim *claims; /* requests whose steps are being made */
   pthread_cond_t claim_ended;
   runs runs;
-  bool finished; /* closed, and its sessions on other tasks are deleted */
+  bool forgotten; /* the master was reset */
+  bool finished;  /* closed, and its sessions on other tasks are deleted */
 } cluster_session;
 
 static const session_ops cluster_session_ops;
@@ -81,8 +82,8 @@ weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const s
 
 const char *weft__cluster_session_handle(const weft_session *s) { return ((const cluster_session *)s)->handle; }
 
-static void cluster_session_notify(const cluster_session *s, session_event e) {
-  if (s->env.on_event) s->env.on_event(s->env.arg, e);
+static void cluster_session_notify(cluster_session *s, session_event e) {
+  if (s->env.on_event) s->env.on_event(s->env.arg, &s->base, e);
 }
 
 /* ---- closing ------------------------------------------------------------------------------------ */
@@ -123,6 +124,21 @@ bool weft__cluster_session_trim(weft_session *base) {
 }
 
 static const char closed_by_client[] = "Step was cancelled by an explicit call to `Session::Close()`.";
+
+void weft__cluster_session_forget(weft_session *base) {
+  cluster_session *s = (cluster_session *)base;
+  pthread_mutex_lock(&s->lock);
+  s->forgotten = true;
+  weft__runs_stop(&s->runs, WEFT_CANCELLED, closed_by_client);
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* Returns the error of a run on a session that takes no runs any more.  The caller holds the session's lock. */
+static weft_err cluster_session_closed_error(const cluster_session *s) {
+  if (s->forgotten)
+    return weft__fail(WEFT_ABORTED, "Session %s is not found. Possibly, this master has restarted.", s->handle);
+  return weft__fail(WEFT_FAILED_PRECONDITION, "Session is closed.");
+}
 
 void weft__cluster_session_refuse(weft_session *base, weft_err code, const char *why) {
   cluster_session *s = (cluster_session *)base;
@@ -364,7 +380,7 @@ static weft_err cluster_session_begin_run(cluster_session *s, run_entry *r) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   if (s->runs.closed)
-    err = weft__fail(WEFT_FAILED_PRECONDITION, "Session is closed.");
+    err = cluster_session_closed_error(s);
   else
     weft__runs_add(&s->runs, r);
   pthread_mutex_unlock(&s->lock);
@@ -538,9 +554,9 @@ static weft_err cluster_session_restoring(weft_session *base, bool beginning) {
 static weft_err cluster_session_partial_setup(weft_session *base, const plan_request *r, partial_run **out) {
   cluster_session *s = (cluster_session *)base;
   pthread_mutex_lock(&s->lock);
-  const bool closed = s->runs.closed;
+  const weft_err err = s->runs.closed ? cluster_session_closed_error(s) : WEFT_OK;
   pthread_mutex_unlock(&s->lock);
-  if (closed) return weft__fail(WEFT_FAILED_PRECONDITION, "Session is closed.");
+  if (err) return err;
   return weft__cluster_partial_setup(base, &s->env, r, s->opts.timeout_ms, out);
 }
 

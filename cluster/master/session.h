@@ -16,7 +16,7 @@ typedef struct session_env { /* what a session runs on; everything outlives the 
   blocking_pool *blocking_pool; /* for the steps of partial runs */
   /* Called when a run begins and ends, and once when the session is closed.  No lock of the session is held.  May be
    * NULL. */
-  void (*on_event)(void *arg, session_event e);
+  void (*on_event)(void *arg, weft_session *s, session_event e);
   void *arg;
 } session_env;
 
@@ -33,6 +33,8 @@ weft_err weft__cluster_session_devices(weft_session *s, cancel *c, device_info *
 /* Frees the steps made so far, here and on the other tasks; the next run makes its step again.  Returns false, and
  * does nothing, if something runs. */
 bool weft__cluster_session_trim(weft_session *s);
+/* Cancels the runs, and rejects new ones as a master that has restarted does.  Does not wait. */
+void weft__cluster_session_forget(weft_session *s);
 /* Cancels the runs with this error and rejects new ones.  Does not wait. */
 void weft__cluster_session_refuse(weft_session *s, weft_err code, const char *why);
 /* Cancels the runs, rejects new ones and waits for the runs until c fires.  The session has still to be closed. */

@@ -11,7 +11,7 @@ class ClusterSpec(metaclass=Named):
 
     def __init__(self, cluster):
         if isinstance(cluster, ClusterSpec):
-            cluster = {job: dict(tasks) for job, tasks in cluster._spec.items()}
+            cluster = {job: dict(tasks) for job, tasks in sorted(cluster._spec.items())}
         elif isinstance(cluster, protos.ServerDef):
             cluster = {j.name: dict(j.tasks) for j in cluster.cluster.job}
         elif isinstance(cluster, protos.ClusterDef):
@@ -68,7 +68,7 @@ class ClusterSpec(metaclass=Named):
 
     def as_dict(self):
         return {job: [tasks[i] for i in range(len(tasks))] if tasks and sorted(tasks) == list(range(len(tasks))) else dict(tasks)
-                for job, tasks in sorted(self._spec.items())}
+                for job, tasks in self._spec.items()}
 
     def as_cluster_def(self):
         """Returns the ClusterDef; spaces around addresses, such as in "a:1, b:1", are removed."""
@@ -79,6 +79,6 @@ class ClusterSpec(metaclass=Named):
         return made
 
     def __str__(self):
-        return "ClusterSpec(%s)" % self.as_dict()
+        return "ClusterSpec(%s)" % dict(sorted(self.as_dict().items()))
 
     __repr__ = __str__

@@ -286,6 +286,41 @@ def run_multi_worker(folder, steps, *tasks):
     return said
 
 
+IN_CLUSTER = {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]}
+
+
+@pytest.mark.parametrize("task", [("chief", 0), ("worker", 0), ("worker", 1), ("ps", 0), ("evaluator", 0), ("worker", 5), ("foo", 0)],
+                         ids=lambda t: "%s%d" % t)
+def test_parameter_servers_from_each_task(task, monkeypatch):
+    """What ParameterServerStrategy is in each task; an evaluator is none of the cluster's."""
+    def program(tf):
+        try:
+            strategy = tf.distribute.experimental.ParameterServerStrategy()
+            told = strategy.extended
+            with strategy.scope():
+                places = [tf.get_variable("v%d" % i, []).device for i in range(2)] + [tf.constant(1).device]
+        except ValueError as e:
+            return [str(e)]
+        return [str(told.parameter_devices), str(told.should_checkpoint), str(told.should_save_summary), *places]
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": IN_CLUSTER, "task": {"type": task[0], "index": task[1]}}))
+    compared(program)
+
+
+def test_parameter_servers_need_ps_tasks(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}}))
+    for tf in (weft, oracle):
+        with pytest.raises(ValueError, match="The cluster spec needs to have `ps` jobs."):
+            tf.distribute.experimental.ParameterServerStrategy()
+
+
+def test_a_cluster_spec_keeps_the_order_of_its_jobs():
+    def program(tf):
+        spec = tf.train.ClusterSpec({"worker": ["a:1"], "ps": {3: "b:2"}, "chief": ["c:3"]})
+        return [str(spec.jobs), str(spec.as_dict()), str(spec), str(tf.train.ClusterSpec(spec).jobs),
+                str(tf.train.ClusterSpec(spec.as_cluster_def()).jobs)]
+    compared(program)
+
+
 def test_workers_that_are_mirrored_train_what_replicas_of_tensorflow_train(tmp_path):
     said = run_multi_worker(tmp_path, 12, ("chief", 1), ("worker", 1), ("evaluator", 1))
     assert "strategy 2 ('/job:worker/replica:0/task:0/device:CPU:0',) False False True True\ninput 2 1 2\nended\n" == \

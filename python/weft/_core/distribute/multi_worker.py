@@ -34,7 +34,8 @@ class _Position:
             raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`.")
         check_task(spec, task_type, task_id)
         if (task_type, task_id) not in tasks:
-            raise ValueError("MultiWorkerMirroredStrategy: task_type %r must be one of %s" % (task_type, ", ".join(_WORKERS)))
+            raise ValueError("There is no id for task_type %r: MultiWorkerMirroredStrategy trains on %s" % (
+                task_type, ", ".join(_WORKERS)))
         self.task, self.count, self.number = (task_type, task_id), len(tasks), tasks.index((task_type, task_id))
         self.leader = "/job:%s/replica:0/task:%d" % tasks[0]
 

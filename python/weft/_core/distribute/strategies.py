@@ -26,8 +26,18 @@ def local_devices(num_gpus=None):
     return [_canonical("/device:GPU:%s" % name.rpartition(":")[2]) for name in found] or [_canonical("/device:CPU:0")]
 
 
+_TASK_TYPES = ("chief", "worker", "evaluator", "ps", None)
+
+
 def check_task(spec, task_type, task_id):
-    """Raises ValueError unless the cluster has the task."""
+    """Raises ValueError unless the cluster has the task.
+
+    An evaluator is none of its tasks: it is started beside the cluster, and reads checkpoints.
+    """
+    if task_type not in spec.jobs and task_type not in _TASK_TYPES:
+        raise ValueError("Unrecognized task_type: %s, valid task types are: %s" % (task_type, _TASK_TYPES))
+    if task_type == "evaluator":
+        return
     if task_type not in spec.jobs:
         raise ValueError("`task_type` %r not found in cluster_spec." % task_type)
     if task_id >= spec.num_tasks(task_type):
@@ -126,8 +136,8 @@ class _ParameterServerExtended(_OneDeviceExtended):
         self._spec, self._task = cluster_spec, (task_type, task_id)
         ps = cluster_spec.num_tasks("ps") if "ps" in cluster_spec.jobs else 0
         if not ps:
-            raise ValueError("The cluster spec %s has no job 'ps': ParameterServerStrategy puts the variables there"
-                             % cluster_spec.as_dict())
+            raise ValueError("The cluster spec needs to have `ps` jobs. ParameterServerStrategy puts the variables there; the "
+                             "cluster has: %s" % ", ".join(sorted(cluster_spec.jobs)))
         from weft._core.train.device_setter import replica_device_setter
         worker = "/job:%s/task:%d" % (task_type, task_id)
         self._worker_devices = (worker,)
@@ -135,7 +145,8 @@ class _ParameterServerExtended(_OneDeviceExtended):
 
     _spec = _task = _setter = None
     should_checkpoint = should_save_summary = experimental_should_init = property(
-        lambda self: self._task is None or self._task[0] == "chief" or (self._task == ("worker", 0) and "chief" not in self._spec.jobs))
+        lambda self: self._task is None or self._task[0] in ("chief", "evaluator") or
+        (self._task == ("worker", 0) and "chief" not in self._spec.jobs))
     parameter_devices = property(lambda self: tuple("/job:ps/task:%d" % i for i in range(self._spec.num_tasks("ps")))
                                  if self._spec is not None else self._worker_devices)
 

@@ -1,9 +1,13 @@
 """Synchronous training: workers in step, and a worker that dies with its token does not freeze the others."""
+import pathlib
 import re
 import signal
+import sys
 
 import pytest
 from tasks import BUILD, eventually
+
+SUPERVISED = pathlib.Path(__file__).with_name("insync.py")
 
 
 def start(c, steps):
@@ -47,3 +51,21 @@ def test_a_worker_that_came_back_is_in_step_again(cluster):
     again.until("step ")
     before = global_step(again)
     eventually(lambda: global_step(again) > before)
+
+
+def test_a_supervised_job_in_step_survives_its_ps(cluster, tmp_path):
+    """The program enqueues the first tokens itself, and the ps that comes back has none."""
+    c = cluster(workers=2)
+
+    def role(job, i):
+        return c.add(f"{job}{i}", sys.executable, SUPERVISED, *c.flags(job, i), "--logdir", tmp_path / "log",
+                     PYTHONPATH=str(BUILD / "python"))
+    ps, workers = role("ps", 0), [role("worker", i) for i in range(2)]
+    for w in workers:
+        w.until("step 100")
+    ps.kill()
+    again = role("ps", 0)
+    for w in workers:
+        assert w.wait() == 0, w.output
+        assert "loss small" in w.output
+    assert again.wait() == 0, again.output

@@ -131,11 +131,14 @@ class Supervisor(metaclass=Named):
         feeds = client._feeds(graph, {}, init_feed_dict or {})
         started = None if init_fn is None else (
             lambda c: init_fn(wrap_session(c, graph, "", None, self)))
+        first_tokens = graph.__dict__.get("_first_tokens", []) if is_chief else []
+        # The program itself enqueues the first tokens of a SyncReplicasOptimizer, once; a ps that died has lost them.
+        recovered = (lambda c: wrap_session(c, graph, "", None, self).run(first_tokens)) if first_tokens else None
         self._collect(graph)
         self._verify()
         graph._sync_lists()
         self._made = _weft.supervisor_create(
-            graph._c, self._is_chief, logdir, ops, feeds, started, None, _part(saver, default), _part(summary_writer, default),
+            graph._c, self._is_chief, logdir, ops, feeds, started, recovered, _part(saver, default), _part(summary_writer, default),
             float(save_summaries_secs) or -1.0, float(save_model_secs) or -1.0, float(recovery_wait_secs),
             float(stop_grace_secs), checkpoint_basename, timeout_of(local_init_run_options))
         coordinator, self._c_saver, self._c_writer, step, self._save_path = _weft.supervisor_parts(self._made)
@@ -276,8 +279,9 @@ class Supervisor(metaclass=Named):
         if queue_runners is None:
             return [None] * _weft.supervisor_start_queue_runners(self._made, sess._c)
         own = sess
-        # Closing the session ends waits that would never end. Without a server each session has its own variables.
-        if sess._target:
+        # Closing the session ends waits that would never end. Without a server each session has its own variables. A runner of
+        # SyncReplicasOptimizer uses the program's session, which recovers: without it no worker gets a token after a ps was lost.
+        if sess._target and not self._graph.__dict__.get("_first_tokens"):
             own = client.Session(sess._target, sess.graph, sess._config)
             self._runner_sessions.append(own)
         return [t for qr in queue_runners for t in qr.create_threads(own, coord=self._coord, daemon=True, start=True)]

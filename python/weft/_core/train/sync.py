@@ -91,11 +91,15 @@ class SyncReplicasOptimizer(Optimizer):
         return self._runner
 
     def get_init_tokens_op(self, num_tokens=-1):
+        """Returns the op that enqueues the first tokens; a Supervisor runs it again when a ps lost them."""
         if self._nodes("get_init_tokens_op") is not None:
-            return self._python.init_tokens(num_tokens)
-        sync = self._capsule_made("get_init_tokens_op")
-        with self._graph.as_default():
-            return self._graph._operation(_weft.sync_init_tokens(self._graph._c, sync, num_tokens) >> 16)
+            made = self._python.init_tokens(num_tokens)
+        else:
+            sync = self._capsule_made("get_init_tokens_op")
+            with self._graph.as_default():
+                made = self._graph._operation(_weft.sync_init_tokens(self._graph._c, sync, num_tokens) >> 16)
+        self._graph.__dict__.setdefault("_first_tokens", []).append(made)
+        return made
 
     init_tokens_op = property(lambda self: self.get_init_tokens_op())
     @property

@@ -10,6 +10,7 @@ tf.fill([2, 3], 1.5)
 tf.eye(3) ; num_columns=4, batch_shape=[2]
 tf.range(2, 9) ; limit=5, delta=3, dtype=tf.float32
 tf.linspace(0.0, 1.0, 5)
+tf.linspace([[0.0, 2.0]], [1.0, 5.0], 4) ; axis=-1
 tf.one_hot(LABELS, 4) ; on_value=5.0, off_value=-1.0, axis=0, dtype=tf.float64
 tf.placeholder(tf.float32) ; shape=[2, 3] ; [it.get_shape(), it.name]
 tf.placeholder_with_default(X, [None, 4])
@@ -148,7 +149,7 @@ tf.linalg.adjoint(COMPLEX)
 tf.quantize_v2(X, 0.0, 2.0, tf.quint8) ; mode='SCALED', round_mode='HALF_TO_EVEN'
 tf.quantize(X, 0.0, 2.0, tf.quint8) ; mode='SCALED', round_mode='HALF_TO_EVEN', narrow_range=True,
     ensure_minimum_range=0.5
-tf.dequantize(tf.quantize_v2(X, 0.0, 2.0, tf.quint8)[0], 0.0, 2.0) ; mode='SCALED'
+tf.dequantize(tf.quantize_v2(X, 0.0, 2.0, tf.quint8)[0], 0.0, 2.0) ; mode='SCALED', dtype=tf.bfloat16
 tf.quantized_concat(0, [tf.quantize_v2(X, 0.0, 2.0, tf.quint8)[0]] * 2, [0.0, 0.0], [2.0, 1.0]) ; concat_dim=1 ;
     [tf.cast(it[0], tf.int32), it[1], it[2]]
 tf.quantization.quantized_concat(0, [tf.quantize_v2(X, 0.0, 2.0, tf.quint8)[0]] * 2, [0.0, 0.0], [2.0, 1.0]) ; concat_dim=1 ;

@@ -332,8 +332,42 @@ def convert_type(value):
     return dtypes.int32 if not isinstance(value, int) or -2**31 <= value < 2**31 else dtypes.int64
 
 
-def linspace(start, stop, num, name=None):
-    return op("LinSpace", name, start=start, stop=stop, num=num)
+def linspace(start, stop, num, name=None, axis=0):
+    """Returns num evenly spaced numbers from start to stop.
+
+    Args:
+      start: the first number, or a tensor of them.
+      stop: the last number, or a tensor of them; the shapes broadcast.
+      num: how many numbers.
+      name: a name for the operation.
+      axis: of tensors, the dimension of the result along which the numbers lie.
+    """
+    if not any(end.shape.ndims if is_tensor(end) else np.ndim(end) for end in (start, stop)):
+        return op("LinSpace", name, start=start, stop=stop, num=num)
+    return _linspace_of_tensors(start, stop, num, axis, name)
+
+
+def _linspace_of_tensors(start, stop, num, axis, name):
+    """Returns stacked tensors between start and stop, whose ends are start and stop exactly."""
+    from weft._core.ops import array_ops
+    with name_scope(name, "linspace", [start, stop]):
+        start = convert_to_tensor(start, name="start")
+        stop = convert_to_tensor(stop, start.dtype, name="stop")
+        num = convert_to_tensor(num, dtypes.int32, name="num")
+        first = array_ops.expand_dims(start + array_ops.zeros_like(stop), axis)
+        last = array_ops.expand_dims(stop + array_ops.zeros_like(start), axis)
+        rank = first.shape.ndims
+        if rank is None:
+            raise ValueError("linspace of tensors needs their number of dimensions, but start has shape %s and stop %s" % (
+                start.shape, stop.shape))
+        axis = axis % rank
+        steps = maximum(num - 1, 1)  # noqa: F821
+        along = [1] * axis + [-1] + [1] * (rank - axis - 1)
+        middle = array_ops.reshape(range(1, maximum(num - 1, 1)), along)  # noqa: F821
+        delta = (last - first) / cast(steps, first.dtype)
+        parts = array_ops.concat([first, first + delta * cast(middle, first.dtype), last], axis)
+        return array_ops.slice(parts, array_ops.zeros([rank], dtypes.int32), array_ops.concat([
+            array_ops.shape(first)[:axis], num[None], array_ops.shape(first)[axis + 1:]], 0))
 
 
 lin_space = linspace

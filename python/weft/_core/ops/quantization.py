@@ -3,9 +3,8 @@ from weft._core.framework import dtypes, wrap
 from weft._core.framework.build import convert_to_tensor, op
 
 wrap.functions("""
-quantize QuantizeV2@quantize input min_range max_range T mode='MIN_COMBINED' round_mode='HALF_AWAY_FROM_ZERO' name=None narrow_range=False axis=-1 ensure_minimum_range=0.01
+quantize_op QuantizeV2 input min_range max_range T mode='MIN_COMBINED' round_mode='HALF_AWAY_FROM_ZERO' name=None narrow_range=False axis=-1 ensure_minimum_range=0.01
 quantize_v2 QuantizeV2 input min_range max_range T mode='MIN_COMBINED' name=None round_mode='HALF_AWAY_FROM_ZERO' narrow_range=False axis=-1 ensure_minimum_range=0.01
-dequantize Dequantize input min_range max_range mode='MIN_COMBINED' name=None axis=-1 narrow_range=False
 fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6.0 max=6.0 num_bits=8 narrow_range=False
 fake_quant_with_min_max_args_gradient FakeQuantWithMinMaxArgsGradient gradients inputs min=-6.0 max=6.0 num_bits=8 narrow_range=False
 fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
@@ -29,6 +28,44 @@ def _axis(input, axis):
         if axis < 0:
             raise ValueError("input should have known rank to use negative axis.")
     return axis
+
+
+def quantize(input, min_range, max_range, T, mode="MIN_COMBINED", round_mode="HALF_AWAY_FROM_ZERO", name=None,
+             narrow_range=False, axis=None, ensure_minimum_range=0.01):
+    """Returns floats as small integers, and the ends of the range that these represent.
+
+    Args:
+      input: a tensor of floats.
+      min_range: the number that the lowest integer stands for.
+      max_range: the number that the highest integer stands for.
+      T: the type of the integers, such as tf.quint8.
+      mode: 'MIN_COMBINED', 'MIN_FIRST' or 'SCALED'.
+      round_mode: 'HALF_AWAY_FROM_ZERO' or 'HALF_TO_EVEN'.
+      name: a name for the operation.
+      narrow_range: whether the least integer is left out.
+      axis: the dimension whose slices have a range of their own, or None.
+      ensure_minimum_range: how far apart the ends are at least.
+    """
+    return quantize_op(input, min_range, max_range, T, mode, round_mode, name, narrow_range, _axis(input, axis),  # noqa: F821
+                       ensure_minimum_range)
+
+
+def dequantize(input, min_range, max_range, mode="MIN_COMBINED", name=None, axis=None, narrow_range=False,
+               dtype=dtypes.float32):
+    """Returns the numbers that small integers stand for.
+
+    Args:
+      input: a tensor of a quantized type.
+      min_range: the number that the lowest integer stands for.
+      max_range: the number that the highest integer stands for.
+      mode: 'MIN_COMBINED', 'MIN_FIRST' or 'SCALED'.
+      name: a name for the operation.
+      axis: the dimension whose slices have a range of their own, or None.
+      narrow_range: whether the least integer is left out.
+      dtype: tf.float32 or tf.bfloat16.
+    """
+    return op("Dequantize", name, input=input, min_range=min_range, max_range=max_range, mode=mode, axis=_axis(input, axis),
+              narrow_range=narrow_range, dtype=dtype)
 
 
 def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False, round_mode="HALF_TO_EVEN",

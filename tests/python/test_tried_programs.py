@@ -1,0 +1,40 @@
+"""Faults that whole programs of the years 2016 to 2019 showed: the part of each program that failed."""
+import numpy as np
+
+from both import both
+
+X = np.random.RandomState(0).randint(0, 256, [7, 9, 3]).astype(np.uint8)
+
+
+def test_a_jpeg_file_is_written_as_asked():
+    def program(tf):
+        return [tf.image.encode_jpeg(tf.constant(X), "rgb", 80, progressive=True, optimize_size=True, chroma_downsampling=False,
+                                     density_unit="cm", x_density=100, y_density=120, xmp_metadata="<x/>"),
+                tf.io.encode_jpeg(tf.constant(X))]
+    both(program)
+
+
+def test_numbers_lie_evenly_between_tensors():
+    def program(tf):
+        unknown = tf.placeholder_with_default([[1.0, 2.0]], [None, 2])
+        made = [tf.linspace([0.0, 1], [5.0, 9], 4), tf.linspace([[0.0, 1.0]], [5.0, 9], 3, axis=-1),
+                tf.linspace(0.0, [3.0, 1.0], 1, axis=1), tf.linspace([1.0, 2.0], [5.0, 6.0], 5, axis=1),
+                tf.linspace(unknown, 7.0, 3, axis=1), tf.linspace(0.0, 1.0, 3)]
+        return made + tf.gradients(made[4], unknown) + [m.shape.ndims for m in made]
+    both(program, same_nodes=False)
+
+
+def test_quantized_slices_become_other_types():
+    def program(tf):
+        q, low, high = tf.quantize(tf.constant([[0.1, 0.9], [-1, 2.0]]), [-1.0, -2], [1.0, 2.0], tf.qint8, axis=-1)
+        return [tf.cast(q, tf.int32), low, high, tf.dequantize(q, low, high, axis=-1),
+                tf.cast(tf.dequantize(q, low, high, axis=1, dtype=tf.bfloat16), tf.float32)]
+    both(program)
+
+
+def test_operators_of_a_size_call_their_summand_mat():
+    def program(tf):
+        mat = tf.ones([2, 2])
+        return [tf.linalg.LinearOperatorIdentity(2).add_to_tensor(mat=mat), tf.linalg.LinearOperatorZeros(2).add_to_tensor(mat=mat),
+                tf.linalg.LinearOperatorScaledIdentity(2, 3.0).add_to_tensor(mat=mat)]
+    both(program, same_nodes=False)

@@ -28,6 +28,17 @@ def test_a_long_cell_has_all_its_options():
     values(program)
 
 
+def test_a_long_cell_stores_its_weights_in_shards():
+    def program(tf):
+        with tf.variable_scope("s", initializer=half(tf)):
+            cell = tf.nn.rnn_cell.LSTMCell(6, num_proj=4, num_unit_shards=3, num_proj_shards=2)
+            out, state = tf.nn.dynamic_rnn(cell, tf.constant(X), LENGTHS, dtype=tf.float32)
+        names = [v.name for v in tf.trainable_variables()]
+        assert "s/rnn/lstm_cell/kernel/part_2:0" in names and "s/rnn/lstm_cell/projection/kernel/part_1:0" in names
+        return [out, *state, names, *tf.gradients(tf.reduce_sum(out), tf.trainable_variables())]
+    values(program)
+
+
 def test_cells_around_cells():
     def program(tf):
         cells = [tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(3, kernel_initializer=half(tf))),

@@ -17,7 +17,8 @@ from weft._core.nn.base_layer import Layer
 from weft._core.ops import array_ops, init_ops, math_ops, random_ops
 from weft._core.ops.functional_ops import TensorArray
 from weft._core.ops.gradients import clip_by_value
-from weft._core.ops.variable_scope import get_variable_scope, variable_scope
+from weft._core.ops.variable_scope import fixed_size_partitioner, get_variable_scope, variable_scope
+from weft._core.platform import logging
 
 
 class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ["c", "h"])):
@@ -213,6 +214,11 @@ class BasicLSTMCell(LayerRNNCell):
         return new_h, LSTMStateTuple(new_c, new_h) if self._state_is_tuple else array_ops.concat([new_c, new_h], 1)
 
 
+def _in_shards(shards):
+    """Returns the partitioner of a variable in that many parts, or None for a variable in one."""
+    return None if shards is None else fixed_size_partitioner(shards)
+
+
 class LSTMCell(LayerRNNCell):
     """An LSTM cell with peepholes, clipping and projection, which BasicLSTMCell lacks."""
 
@@ -223,9 +229,9 @@ class LSTMCell(LayerRNNCell):
         self._num_units, self._use_peepholes, self._cell_clip, self._initializer = num_units, use_peepholes, cell_clip, initializer
         self._num_proj, self._proj_clip, self._forget_bias = num_proj, proj_clip, forget_bias
         self._state_is_tuple, self._activation = state_is_tuple, _activation(activation)
+        self._unit_shards, self._proj_shards = num_unit_shards, num_proj_shards
         if num_unit_shards is not None or num_proj_shards is not None:
-            raise NotImplementedError("LSTMCell(num_unit_shards, num_proj_shards) are not in Weft: give a partitioner to the "
-                                      "variable scope")
+            logging.warning("%s: num_unit_shards and num_proj_shards are deprecated: give a partitioner to the variable scope", self)
 
     output_size = property(lambda self: self._num_proj or self._num_units)
 
@@ -236,11 +242,13 @@ class LSTMCell(LayerRNNCell):
 
     def build(self, inputs_shape):
         n, start = self._num_units, self._initializer
-        self._kernel = self.add_weight(_KERNEL, [self._width(inputs_shape) + self.output_size, 4 * n], initializer=start)
+        self._kernel = self.add_weight(_KERNEL, [self._width(inputs_shape) + self.output_size, 4 * n], initializer=start,
+                                       partitioner=_in_shards(self._unit_shards))
         self._bias = self.add_weight(_BIAS, [4 * n], initializer=init_ops.Zeros())
         self._diagonals = {k: self.add_weight("w_%s_diag" % k, [n], initializer=start) for k in "fio"} if self._use_peepholes else {}
         if self._num_proj is not None:
-            self._proj_kernel = self.add_weight("projection/" + _KERNEL, [n, self._num_proj], initializer=start)
+            self._proj_kernel = self.add_weight("projection/" + _KERNEL, [n, self._num_proj], initializer=start,
+                                                partitioner=_in_shards(self._proj_shards))
         self.built = True
 
     def call(self, inputs, state):

@@ -71,13 +71,6 @@ static void expect_all(const sampler *s, const int64_t *classes, int64_t count, 
 }
 
 static weft_err candidate_check(kernel *k, int64_t range, int64_t n, bool unique) {
-  const weft_tensor *classes = k->in[0];
-  const int64_t num_true = weft__node_int(k->node, "num_true", 1);
-  if (classes->shape.rank != 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "true_classes must be a matrix");
-  if (classes->shape.dim[1] != num_true)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "true_classes must have num_true columns, expected: %lld was: %lld",
-                             (long long)classes->shape.dim[1], (long long)num_true);
   if (range <= 0 || n < 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "range_max must be above 0 and num_sampled not below, got %lld, %lld", (long long)range,
@@ -86,7 +79,7 @@ static weft_err candidate_check(kernel *k, int64_t range, int64_t n, bool unique
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Sampler's range is too small: %lld classes without repetition out of %lld", (long long)n,
                              (long long)range);
-  return WEFT_OK;
+  return weft__candidate_check(k, range);
 }
 
 static weft_err candidate_sample(kernel *k, const sampler *s) {
@@ -165,6 +158,10 @@ static const op_case sample_cases[] = {
     {"i64[2,2] 3 0 1 19", NULL, "num_true=2 num_sampled=5 unique=true range_max=20 seed=5 seed2=9", CASE_RANDOM},
     {"i64[1,1] 2", NULL, "num_true=1 num_sampled=7 unique=true range_max=7 seed=1 seed2=2", CASE_RANDOM},
     {"i64[1,1] 2", "error INVALID_ARGUMENT", "num_true=1 num_sampled=8 unique=true range_max=7 seed=1 seed2=2",
+     CASE_RANDOM},
+    {"i64[1,1] 7", "error INVALID_ARGUMENT", "num_true=1 num_sampled=2 unique=true range_max=7 seed=1 seed2=2",
+     CASE_RANDOM},
+    {"i64[1,1] -1", "error INVALID_ARGUMENT", "num_true=1 num_sampled=2 unique=true range_max=7 seed=1 seed2=2",
      CASE_RANDOM},
     {"i64[1,2] 2 3", "error INVALID_ARGUMENT", "num_true=1 num_sampled=2 unique=true range_max=7 seed=1 seed2=2",
      CASE_RANDOM},

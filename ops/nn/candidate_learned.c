@@ -118,15 +118,7 @@ static void expect_all(const learned *l, const weft_tensor *classes, int64_t n, 
 /* ---- kernel ---- */
 
 static weft_err check_classes(const kernel *k, int64_t range, int64_t n) {
-  const weft_tensor *t = k->in[0];
-  const int64_t num_true = weft__node_int(k->node, "num_true", 1);
-  if (t->shape.rank != 2 || t->shape.dim[1] != num_true)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "true_classes must be a matrix of %lld columns, but is %s",
-                             (long long)num_true, weft__shape_text(&t->shape));
-  for (int64_t i = 0; i < weft__tensor_count(t); i++)
-    if (TENSOR_DATA(t, int64_t)[i] < 0 || TENSOR_DATA(t, int64_t)[i] >= range)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "true class %lld is not in [0, %lld)",
-                               (long long)TENSOR_DATA(t, int64_t)[i], (long long)range);
+  WEFT_TRY(weft__candidate_check(k, range));
   if (weft__node_bool(k->node, "unique", false) && n > range)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Sampler's range is too small: %lld classes without repetition out of %lld", (long long)n,

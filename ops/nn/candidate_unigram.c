@@ -177,28 +177,16 @@ static weft_err unigram_sample(const unigram *u, philox_reader *r, bool unique, 
 static void unigram_expect(const unigram *u, const int64_t *classes, int64_t count, int64_t n, int64_t tries,
                            float *out) {
   for (int64_t i = 0; i < count; i++) {
-    const bool known = classes[i] >= 0 && classes[i] < u->range;
-    const double p = known ? (double)u->weight[classes[i]] / u->total : 0;
+    const double p = (double)u->weight[classes[i]] / u->total;
     out[i] = (float)(tries == n ? p * (double)n : -expm1((double)tries * log1p(-p)));
   }
-}
-
-static weft_err unigram_check(const kernel *k) {
-  const shape *s = &k->in[0]->shape;
-  const int64_t num_true = weft__node_int(k->node, "num_true", 1);
-  if (s->rank != 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "true_classes must be a matrix");
-  if (s->dim[1] != num_true)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "true_classes must have num_true columns, expected: %lld was: %lld", (long long)s->dim[1],
-                             (long long)num_true);
-  return WEFT_OK;
 }
 
 static weft_err unigram_cpu(kernel *k) {
   const unigram *u = k->state;
   const int64_t n = weft__node_int(k->node, "num_sampled", 0);
   const bool unique = weft__node_bool(k->node, "unique", false);
-  WEFT_TRY(unigram_check(k));
+  WEFT_TRY(weft__candidate_check(k, u->range));
   int64_t possible = 0;
   for (int64_t i = 0; i < u->range; i++) possible += u->weight[i] > 0;
   if (unique && n > possible)
@@ -223,7 +211,7 @@ static weft_err unigram_cpu(kernel *k) {
 /* Returns every class once. */
 static weft_err all_cpu(kernel *k) {
   const int64_t n = weft__node_int(k->node, "num_sampled", 0);
-  WEFT_TRY(unigram_check(k));
+  WEFT_TRY(weft__candidate_check(k, n));
   weft_tensor *drawn = weft__out(k, 0, &SHAPE1(n)), *of_true = weft__out(k, 1, &k->in[0]->shape);
   weft_tensor *of_drawn = weft__out(k, 2, &SHAPE1(n));
   if (!drawn || !of_true || !of_drawn) return weft__out_refused(&SHAPE1(n));
@@ -243,6 +231,8 @@ static const op_case unigram_cases[] = {
      CASE_RANDOM},
     {"i64[2,1] 1 2", "error INVALID_ARGUMENT",
      "num_true=1 num_sampled=6 unique=false range_max=5 unigrams=[1.0,2.0,3.0,4.0] seed=1 seed2=2", CASE_RANDOM},
+    {"i64[2,1] 1 4", "error INVALID_ARGUMENT",
+     "num_true=1 num_sampled=6 unique=false range_max=4 unigrams=[1.0,2.0,3.0,4.0] seed=1 seed2=2", CASE_RANDOM},
     {"i64[2,1] 1 2", "error INVALID_ARGUMENT", "num_true=1 num_sampled=6 unique=false range_max=5 seed=1 seed2=2",
      CASE_RANDOM},
     {0},
@@ -250,6 +240,7 @@ static const op_case unigram_cases[] = {
 static const op_case all_cases[] = {
     {"i64[2,1] 1 2", "i64[5] seq; f32[2,1] 1; f32[5] 1", "num_true=1 num_sampled=5 unique=true", CASE_NO_GRAD},
     {"i64[2,1] 1 2", "error INVALID_ARGUMENT", "num_true=2 num_sampled=5 unique=true", 0},
+    {"i64[2,1] 1 5", "error INVALID_ARGUMENT", "num_true=1 num_sampled=5 unique=true", 0},
     {0},
 };
 

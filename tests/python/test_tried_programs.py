@@ -1,7 +1,8 @@
 """Faults that whole programs of the years 2016 to 2019 showed: the part of each program that failed."""
 import numpy as np
+import pytest
 
-from both import both
+from both import both, oracle, weft
 
 X = np.random.RandomState(0).randint(0, 256, [7, 9, 3]).astype(np.uint8)
 
@@ -38,3 +39,17 @@ def test_operators_of_a_size_call_their_summand_mat():
         return [tf.linalg.LinearOperatorIdentity(2).add_to_tensor(mat=mat), tf.linalg.LinearOperatorZeros(2).add_to_tensor(mat=mat),
                 tf.linalg.LinearOperatorScaledIdentity(2, 3.0).add_to_tensor(mat=mat)]
     both(program, same_nodes=False)
+
+
+@pytest.mark.parametrize("sampler", ["uniform_candidate_sampler", "log_uniform_candidate_sampler",
+                                     "learned_unigram_candidate_sampler", "fixed_unigram_candidate_sampler", "all_candidate_sampler"])
+@pytest.mark.parametrize("label", [-1, 9])
+def test_a_true_class_out_of_range_is_refused(sampler, label):
+    """The log-uniform sampler gave -1 an infinite expected count, and a loss that was not a number."""
+    for tf in (weft, oracle):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            options = {"all_candidate_sampler": {}, "fixed_unigram_candidate_sampler": dict(range_max=9, unigrams=[1.0] * 9)}
+            made = getattr(tf.nn, sampler)(tf.constant([[1, label]], tf.int64), 2, 9, True, seed=2,
+                                           **options.get(sampler, dict(range_max=9)))
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                sess.run(made)

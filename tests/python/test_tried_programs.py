@@ -53,3 +53,27 @@ def test_a_true_class_out_of_range_is_refused(sampler, label):
                                            **options.get(sampler, dict(range_max=9)))
             with pytest.raises(tf.errors.InvalidArgumentError):
                 sess.run(made)
+
+
+def trained(tf, resource, name):
+    """Trains variables with and without a constraint, each also alone, by one optimizer; returns names and values."""
+    with tf.Graph().as_default(), tf.Session() as sess, tf.variable_scope("m", use_resource=resource):
+        w = tf.get_variable("w", initializer=[1.0, 2.0], constraint=lambda v: tf.clip_by_norm(v, 1.0))
+        u = tf.get_variable("u", initializer=[1.0, 2.0])
+        step = tf.train.get_or_create_global_step()
+        opt = getattr(tf.train, name)(0.1, **({"momentum": 0.9} if name == "MomentumOptimizer" else {}))
+        trains = [opt.minimize(loss, global_step=step, name=scope) for loss, scope in (
+            (tf.reduce_sum(u ** 2), None), (tf.reduce_sum(w * u), "app"), (tf.reduce_sum(w ** 2), None))]
+        sess.run(tf.global_variables_initializer())
+        for train in trains * 2:
+            sess.run(train)
+        slots = [opt.get_slot(v, s).name for v in (u, w) for s in opt.get_slot_names()]
+        return ([t.name for t in trains], [v.name for v in tf.global_variables()], sorted(v.name for v in opt.variables()), slots,
+                [np.round(v, 5).tolist() for v in sess.run([w, u, step])])
+
+
+@pytest.mark.parametrize("name", ["AdamOptimizer", "MomentumOptimizer", "FtrlOptimizer"])
+@pytest.mark.parametrize("resource", [False, True])
+def test_a_constraint_leaves_the_names_of_an_update(name, resource):
+    """Adam's powers of beta had the update's scope in their names, so TensorFlow's checkpoints did not fit."""
+    assert trained(weft, resource, name) == trained(oracle, resource, name)

@@ -6,20 +6,10 @@ from weft._core.distribute import context
 from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.gradient_registry import gradient_of, rows_of
-from weft._core.framework.graph import (
-    GraphKeys,
-    IndexedSlices,
-    Operation,
-    Tensor,
-    control_dependencies,
-    get_default_graph,
-    graph_of,
-    name_scope,
-)
+from weft._core.framework.graph import GraphKeys, Operation, Tensor, get_default_graph, graph_of
 from weft._core.framework.trackable import Trackable
-from weft._core.ops.control_flow import no_op
 from weft._core.ops.gradients import _out, is_tree
-from weft._core.ops.variables import Variable, assign_add, resource_wanted, trainable_variables, variable_of
+from weft._core.ops.variables import Variable, resource_wanted, trainable_variables, variable_of
 from weft._core.train import distributed_update, library_updates
 from weft._core.train.python_optimizer import PythonUpdates, in_python
 
@@ -141,8 +131,9 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         _check_updated([v for g, v in pairs if g is not None], global_step)
         graph = graph_of([v for _, v in pairs])
         graph._check_not_finalized()
-        if graph._context is not None:
-            self._KIND = None  # In a tf.cond or a loop the library's updates would run regardless of the condition.
+        constrained = any(g is not None and getattr(v, "constraint", None) is not None for g, v in pairs)
+        if graph._context is not None or constrained:
+            self._leave_library()  # In a tf.cond or a loop the library's updates would run regardless of the condition.
         with graph.as_default():
             if self._KIND is None or in_python(self):
                 operation = self._apply_in_python(pairs, global_step, name)
@@ -156,26 +147,22 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         return operation
 
     def _apply_in_library(self, graph, pairs, global_step, name):
-        """Returns an op that applies the updates, then the constraints of variables that have them, then the global
-        step.
-        """
-        constrained = [(g, v) for g, v in pairs if g is not None and getattr(v, "constraint", None) is not None]
+        """Returns an op that applies the updates, then counts the global step."""
         outs, rows = [_out(v) for _, v in pairs], rows_of([g for g, _ in pairs])
-        if not constrained:
-            with graph._made_by_library():
-                made = _weft.optimizer_apply(graph._c, self._capsule(graph), outs, rows, step_out(global_step), name)
-            return graph._operation(made >> 16)
-        if any(isinstance(g, IndexedSlices) for g, _ in constrained):
-            raise RuntimeError("Cannot use a constraint function on a sparse variable.")
-        with name_scope(name) as scope:
-            with graph._made_by_library():
-                made = _weft.optimizer_apply(graph._c, self._capsule(graph), outs, rows, -1, "apply")
-            with control_dependencies([graph._operation(made >> 16)]):
-                assigned = [as_operation(v.assign(v.constraint(v.read_value()))) for _, v in constrained]
-            with control_dependencies(assigned):
-                if global_step is None:
-                    return no_op(scope)
-                return as_operation(assign_add(global_step, convert_to_tensor(1, global_step.dtype.base_dtype), name=scope))
+        with graph._made_by_library():
+            made = _weft.optimizer_apply(graph._c, self._capsule(graph), outs, rows, step_out(global_step), name)
+        return graph._operation(made >> 16)
+
+    def _leave_library(self):
+        """Lets Python make the updates from now on, with the slots that the library has made."""
+        if self._KIND is None or in_python(self):
+            return
+        slots = [(name, v, self.get_slot(v, name)) for name in self.get_slot_names() for v in self._graph.get_collection(
+            GraphKeys.GLOBAL_VARIABLES)]
+        self._KIND = None
+        for name, v, slot in slots:
+            if slot is not None:
+                self._slot_dict(name)[v] = slot
 
     def _find_non_slots(self, graph, before):
         """Records the variables that the library just made for no particular variable, such as beta1_power, by that

@@ -112,6 +112,8 @@ class PythonUpdates:
     # ---- the update ----
 
     def _update(self, grad, var):
+        if isinstance(grad, IndexedSlices) and getattr(var, "constraint", None) is not None:
+            raise RuntimeError("Cannot use a constraint function on a sparse variable.")
         with name_scope("update_" + var.op.name), colocate_with(var):
             if isinstance(grad, IndexedSlices) and is_resource_variable(var):
                 made = self._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices)

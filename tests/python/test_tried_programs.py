@@ -77,3 +77,31 @@ def trained(tf, resource, name):
 def test_a_constraint_leaves_the_names_of_an_update(name, resource):
     """Adam's powers of beta had the update's scope in their names, so TensorFlow's checkpoints did not fit."""
     assert trained(weft, resource, name) == trained(oracle, resource, name)
+
+
+def test_map_fn_takes_and_gives_ragged_and_sparse_rows():
+    def program(tf):
+        rows = tf.RaggedTensor.from_row_splits(tf.range(10.0), [0, 3, 3, 7, 10])
+        deep = tf.ragged.constant([[[1.0, 2], [3]], [[]], [[4, 5, 6], [7]]])
+        sparse = tf.SparseTensor([[0, 1], [2, 0]], [1.0, 2.0], [3, 2])
+        vector = tf.RaggedTensorSpec([None], tf.float32, 0)
+        made = [tf.map_fn(tf.reduce_sum, rows, dtype=tf.float32), tf.map_fn(tf.size, rows, fn_output_signature=tf.int32),
+                tf.map_fn(lambda x: x * 2, rows), tf.map_fn(lambda x: x + 1, rows, dtype=vector),
+                tf.map_fn(tf.reduce_sum, deep, dtype=tf.float32), tf.map_fn(lambda x: tf.reduce_sum(x, 1), deep, dtype=vector),
+                tf.map_fn(lambda x: x * 10, deep),
+                tf.map_fn(lambda x: x[:, :1], deep, dtype=tf.RaggedTensorSpec([None, None], tf.float32, 1)),
+                tf.map_fn(lambda x: tf.reduce_sum(x[0]) * x[1], (rows, tf.constant([1.0, 2, 3, 4])), dtype=tf.float32),
+                tf.map_fn(lambda x: {"a": x["r"] + 1, "b": tf.size(x["r"])}, {"r": rows}, dtype={"a": vector, "b": tf.int32})["a"],
+                tf.map_fn(tf.range, tf.constant([3, 0, 2]), dtype=tf.RaggedTensorSpec([None], tf.int32, 0)),
+                tf.map_fn(tf.sparse_reduce_sum, sparse, dtype=tf.float32),
+                tf.map_fn(lambda x: tf.sparse.from_dense(tf.one_hot(x, 3)), tf.constant([1, 2]),
+                          dtype=tf.SparseTensorSpec([3], tf.float32))]
+        plain = [m.to_tensor() if hasattr(m, "to_tensor") else tf.sparse_tensor_to_dense(m) if hasattr(m, "indices") else m for m in made]
+        return plain + tf.gradients(tf.map_fn(lambda x: tf.reduce_sum(x ** 2), rows, dtype=tf.float32), rows.values)
+    both(program, same_nodes=False)
+
+
+def test_map_fn_refuses_inputs_of_different_lengths():
+    for tf in (weft, oracle):
+        with tf.Graph().as_default(), pytest.raises(ValueError, match="Dimensions 3 and 2 are not compatible"):
+            tf.map_fn(lambda x: x[0], (tf.constant([1, 2, 3]), tf.constant([1, 2])), dtype=tf.int32)

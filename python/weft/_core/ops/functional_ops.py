@@ -1,28 +1,77 @@
 """Loops over the first axis: tf.map_fn, tf.scan, tf.foldl, tf.foldr."""
-from weft._core.framework import tensor_shape
+from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import constant, convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import name_scope
 from weft._core.framework.nest import flatten, pack_like
+from weft._core.framework.type_spec import RaggedTensorSpec, SparseTensorSpec
 from weft._core.ops import array_ops
 from weft._core.ops.control_flow import while_loop
+from weft._core.ops.sparse import SparseTensor
 from weft._core.ops.tensor_array import TensorArray
 
 
+class _Rows:
+    """The rows of one input in an array. A SparseTensor or RaggedTensor has one variant for each row."""
+
+    def __init__(self, elem):
+        from weft._core.data.components import kind_of, spec_of
+        self.spec = None  # of a row of a composite
+        if isinstance(elem, SparseTensor) or hasattr(elem, "nested_row_splits"):
+            whole, elem = spec_of(elem)
+            self.kind, self.spec = kind_of(whole), kind_of(whole).unbatched(whole)
+            tensor, = self.kind.to_rows(whole, elem)
+            self.known = whole.shape.as_list()[0] if whole.shape.ndims else None
+        else:
+            tensor = convert_to_tensor(elem, name="elem")
+            if tensor.shape.ndims == 0:
+                raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+            self.known = tensor.shape.as_list()[0] if tensor.shape.ndims is not None else None
+        self.tensor = tensor
+
+    def unstack(self, n):
+        self.array = TensorArray(self.tensor.dtype.base_dtype, n).unstack(self.tensor)
+
+    def read(self, i):
+        row = self.array.read(i)
+        return row if self.spec is None else self.kind.from_tensors(self.spec, [row])
+
+
+class _Results:
+    """The results of one output in an array, which becomes a tensor or, for the spec of a composite, a composite."""
+
+    def __init__(self, given, n, infer_shape):
+        from weft._core.data.components import kind_of
+        self.spec = given if isinstance(given, (SparseTensorSpec, RaggedTensorSpec)) else None
+        self.dtype = dtypes.variant if self.spec is not None else as_dtype(getattr(given, "dtype", given))
+        self.kind = None if self.spec is None else kind_of(self.spec)
+        self.array = TensorArray(self.dtype, n, dynamic_size=False, infer_shape=infer_shape)
+
+    def as_tensor(self, value):
+        if self.spec is not None:
+            return self.kind.to_tensors(self.spec, value)[0]
+        return convert_to_tensor(value, preferred_dtype=self.dtype)
+
+    def packed(self, stacked, known):
+        return stacked if self.spec is None else self.kind.from_tensors(self.kind.batched(self.spec, known), [stacked])
+
+
 def _inputs(fn, elems):
-    """Returns arrays with the rows of each tensor, the number of rows, and that number if it is known now."""
+    """Returns the rows of each input, the number of rows, and that number if it is known now."""
     if not callable(fn):
         raise TypeError("fn must be callable, not %r" % (fn,))
-    flat = [convert_to_tensor(e, name="elem") for e in flatten(elems)]
-    if not flat:
+    rows = [_Rows(e) for e in flatten(elems)]
+    if not rows:
         raise ValueError("elems must be a Tensor or a nest with at least one Tensor")
-    known = None
-    for t in flat:
-        if t.shape.ndims == 0:
-            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
-        known = t.shape.as_list()[0] if known is None and t.shape.ndims is not None else known
-    n = known if known is not None else array_ops.shape(flat[0])[0]
-    return [TensorArray(t.dtype.base_dtype, n).unstack(t) for t in flat], n, known
+    sizes = [r.known for r in rows if r.known is not None]
+    for size in sizes:
+        if size != sizes[0]:
+            raise ValueError("Dimensions %s and %s are not compatible: the inputs have different numbers of rows" % (sizes[0], size))
+    known = sizes[0] if sizes else None
+    n = known if known is not None else array_ops.shape(rows[0].tensor)[0]
+    for r in rows:
+        r.unstack(n)
+    return rows, n, known
 
 
 class _Loop:
@@ -30,11 +79,11 @@ class _Loop:
 
     def __init__(self, fn, elems, parallel_iterations, back_prop, swap_memory):
         self.fn, self.elems = fn, elems
-        self.arrays, self.n, self.known = _inputs(fn, elems)
+        self.rows, self.n, self.known = _inputs(fn, elems)
         self.options = dict(parallel_iterations=parallel_iterations, back_prop=back_prop, swap_memory=swap_memory)
 
     def row(self, i):
-        return pack_like(self.elems, [a.read(i) for a in self.arrays])
+        return pack_like(self.elems, [r.read(i) for r in self.rows])
 
     def run(self, going, body, variables):
         return while_loop(going, body, variables, maximum_iterations=self.n, return_same_structure=True, **self.options)
@@ -52,19 +101,19 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     dtype = fn_output_signature if dtype is None else dtype
     with name_scope(name, "map", flatten(elems)):
         loop = _Loop(fn, elems, parallel_iterations or 10, back_prop, swap_memory)
-        types = [a.dtype for a in loop.arrays] if dtype is None else [as_dtype(d) for d in flatten(dtype)]
         structure = elems if dtype is None else dtype
+        given = [r.spec or r.tensor.dtype.base_dtype for r in loop.rows] if dtype is None else flatten(dtype)
         i = constant(0)
-        outs = [TensorArray(t, loop.n, dynamic_size=False, infer_shape=infer_shape) for t in types]
+        results = [_Results(g, loop.n, infer_shape) for g in given]
 
         def body(i, outs):
             made = flatten(fn(loop.row(i)))
             if len(made) != len(outs):
                 raise ValueError("fn must return a nest like %s, not of %d tensors" % (structure, len(made)))
-            outs = [o.write(i, convert_to_tensor(v, preferred_dtype=o.dtype)) for o, v in zip(outs, made)]
+            outs = [o.write(i, r.as_tensor(v)) for o, r, v in zip(outs, results, made)]
             return i + 1, outs
-        _, outs = loop.run(lambda i, _: i < loop.n, body, (i, outs))
-        return pack_like(structure, loop.stacked(outs))
+        _, outs = loop.run(lambda i, _: i < loop.n, body, (i, [r.array for r in results]))
+        return pack_like(structure, [r.packed(t, loop.known) for r, t in zip(results, loop.stacked(outs))])
 
 
 def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):

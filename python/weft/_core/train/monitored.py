@@ -12,7 +12,7 @@ from weft._core.platform import logging
 from weft._core.session import client, device_config
 from weft._core.train.hooks import Adapter, CheckpointSaverHook, SessionRunArgs, StepCounterHook, SummarySaverHook, as_saver
 from weft._core.train.own_session import OwnSession
-from weft._core.train.supervisor import SessionManager, as_runtime_errors, choice, wrap_session
+from weft._core.train.supervisor import SessionManager, as_python_errors, choice, wrap_session
 
 USE_DEFAULT = object()
 
@@ -209,7 +209,7 @@ class MonitoredSession(metaclass=Named):
         options.update(more)
         graph._sync_lists()
         try:
-            with as_runtime_errors():
+            with as_python_errors():
                 self._c, self._keeper = _weft.monitored_create(
                     graph._c, creator._master or "", config, creator._chief, options["bare"], creator._dir, creator._path,
                     self._hooks, self._chief_hooks, ops, init_fn, None if scaffold.saver is None else scaffold.saver._made,

@@ -33,10 +33,16 @@ def borrowed_coordinator(capsule):
 
 
 @contextlib.contextmanager
-def as_runtime_errors():
-    """Converts the library's errors for a model that is not ready to TensorFlow's RuntimeError."""
+def as_python_errors():
+    """Converts the library's errors for a model that is not ready, or a checkpoint that is not there, to the errors that
+    TensorFlow raises in Python: RuntimeError and ValueError.
+    """
     try:
         yield
+    except errors.InvalidArgumentError as e:
+        if "The passed save_path is not a valid checkpoint" in e.message:
+            raise ValueError(e.message) from None
+        raise
     except errors.FailedPreconditionError as e:
         if e.message.startswith(("Init operations did not make", "Model is not initialized")):
             raise RuntimeError(e.message) from None
@@ -62,7 +68,7 @@ class SessionManager(metaclass=Named):
         graph = self._graph
         feeds, local_feeds = (client._feeds(graph, {}, d or {}) for d in (init_feed_dict, self._local_feed))
         started = None if init_fn is None else (lambda c: init_fn(wrap_session(c, graph, master, config, self)))
-        with as_runtime_errors():
+        with as_python_errors():
             made, ready = fn(graph._c, master or "", device_config.session_config(config).SerializeToString(),
                              tuple(choice(op, 0) for op in (*self._ops, init_op)), feeds, local_feeds,
                              timeout_of(self._run_options), float(self._recovery_wait_secs), wait_secs(max_wait_secs),
@@ -223,7 +229,7 @@ class Supervisor(metaclass=Named):
         if self._manager_given is not None and not self.__dict__.get("_own_manager"):
             return self._session_of(self._manager_given, master, config, for_checkpoint, max_wait_secs, services)
         data = device_config.session_config(config).SerializeToString()
-        with as_runtime_errors():
+        with as_python_errors():
             made = _weft.supervisor_session(self._made, master or "", data, wait_secs(max_wait_secs), bool(for_checkpoint),
                                             bool(services))
         return wrap_session(made, self._graph, master, config, self)

@@ -105,3 +105,28 @@ def test_map_fn_refuses_inputs_of_different_lengths():
     for tf in (weft, oracle):
         with tf.Graph().as_default(), pytest.raises(ValueError, match="Dimensions 3 and 2 are not compatible"):
             tf.map_fn(lambda x: x[0], (tf.constant([1, 2, 3]), tf.constant([1, 2])), dtype=tf.int32)
+
+
+def test_an_evaluation_writes_arrays_and_its_checkpoint(tmp_path):
+    """The events lacked metrics that are arrays, and the path; a path without a checkpoint raised another error."""
+    def program(tf):
+        def model(features, labels, mode):
+            loss = tf.reduce_mean(tf.square(features * tf.get_variable("w", initializer=2.0)))
+            train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+            return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train, eval_metric_ops={
+                "rows": tf.metrics.mean_tensor(features), "mean": tf.metrics.mean(features)})
+
+        def data():
+            return tf.data.Dataset.from_tensors((tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([0, 0])))
+        folder = str(tmp_path / tf.__name__)
+        estimator = tf.estimator.Estimator(model, folder)
+        estimator.train(data, steps=1)
+        estimator.evaluate(data)
+        with pytest.raises(ValueError, match="not a valid checkpoint"):
+            estimator.evaluate(data, checkpoint_path=folder + "/none-1")
+        events, = (tmp_path / tf.__name__ / "eval").iterdir()
+        values = [v for e in tf.train.summary_iterator(str(events)) for v in e.summary.value]
+        return [(v.tag, v.node_name, round(v.simple_value, 4), v.WhichOneof("value"), v.tensor.dtype,
+                 v.tensor.tensor_content, [s.replace(folder.encode(), b"") for s in v.tensor.string_val]) for v in values]
+    ours = program(weft)
+    assert [v[0] for v in ours] == ["loss", "mean", "rows", "checkpoint_path"] and ours == program(oracle)

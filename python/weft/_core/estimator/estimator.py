@@ -363,10 +363,13 @@ class Estimator(metaclass=Named):
                 continue
             if isinstance(value, bytes):
                 made.value.extend(_renamed(protos.Summary.FromString(value), key))
-            elif isinstance(value, np.ndarray) and value.ndim:
-                made.value.add(tag=key, node_name=key, tensor=make_tensor_proto(value))
             elif np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fiu":
                 made.value.add(tag=key, simple_value=float(value))
+            elif isinstance(value, np.ndarray):
+                made.value.add(tag=key, node_name=key, tensor=make_tensor_proto(value))
+                logging.info("Summary for np.ndarray is not visible in Tensorboard by default. Consider using a Tensorboard plugin for "
+                             "visualization (see https://github.com/tensorflow/tensorboard-plugin-example/blob/master/README.md "
+                             "for more information).")
             else:
                 logging.warning("Skipping summary for %s, must be a float, np.float32, np.int64, np.int32 or int or np.ndarray "
                                 "or a serialized string of Summary.", key)

@@ -130,3 +130,18 @@ def test_an_evaluation_writes_arrays_and_its_checkpoint(tmp_path):
                  v.tensor.tensor_content, [s.replace(folder.encode(), b"") for s in v.tensor.string_val]) for v in values]
     ours = program(weft)
     assert [v[0] for v in ours] == ["loss", "mean", "rows", "checkpoint_path"] and ours == program(oracle)
+
+
+def test_only_the_validation_data_has_weights():
+    """The training's batches lacked the weights that the validation had added, and the first batch could not be fed."""
+    def program(tf):
+        x, w = np.linspace(-1, 1, 20).reshape(10, 2).astype(np.float32), np.linspace(0.5, 1, 10)
+        y, keras = np.arange(10.0), tf.keras
+        with tf.Graph().as_default():
+            a = keras.Input((2,))
+            model = keras.Model(a, [keras.layers.Dense(1, kernel_initializer="ones", name=n)(a) for n in ("b", "c")])
+            model.compile(keras.optimizers.SGD(0.01), {"b": "mse", "c": "mse"})
+            found = model.fit(x, [y, y * 2], batch_size=4, epochs=2, shuffle=False, verbose=0,
+                              validation_data=(x[:4], [y[:4], y[:4] * 2], {"b": w[:4]})).history
+        return {k: [float(np.round(v, 3)) for v in values] for k, values in found.items()}
+    assert program(weft) == program(oracle)

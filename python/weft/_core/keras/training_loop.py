@@ -250,10 +250,12 @@ def wanted(frequency, epoch):
 
 def fit(model, x, y, batch_size, epochs, verbose, callbacks, validation_split, validation_data, shuffle, class_weight, sample_weight,
         initial_epoch, steps_per_epoch, validation_steps, validation_freq):
-    feed = Feed(model, x, y, sample_weight, class_weight, batch_size, steps_per_epoch)
-    check = None
+    given = (model, x, y, sample_weight, class_weight, batch_size, steps_per_epoch)
+    feed, check = Feed(*given), None
     if validation_data is not None:
         check = validation_of(model, validation_data, batch_size, validation_steps)
+        if len(check.weights) > len(feed.weights):  # Outputs that only the validation weighs need weights of one in training.
+            feed = Feed(*given)
     elif validation_split and 0.0 < validation_split < 1.0:
         check = _split_off(model, feed, validation_split, batch_size)
     function = model._make_train_function()

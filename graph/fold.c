@@ -1,7 +1,11 @@
 /* fold.c - runs kernels outside steps, for plans and shape rules. */
 #include "graph/fold.h"
 
+#include "base/clock.h"
 #include "base/denormal.h"
+
+/* A kernel that computes for longer is left for the program's step, which has a deadline and can be canceled. */
+#define FOLD_NS INT64_C(1000000000)
 
 /* Returns true if a value of this type stands for an object that lives in a step or on a device. */
 static bool is_object(weft_dtype type) {
@@ -36,7 +40,7 @@ weft_err weft__node_fold(const weft_node *n, const weft_tensor *const *in, value
   const weft_tensor *given[FOLD_MAX_IN];
   variable *ref[FOLD_MAX_IN] = {NULL};
   for (int i = 0; i < n->n_in; i++) given[i] = in[i];
-  step none = {0};
+  step none = {.deadline_ns = limit ? weft__clock_now_ns() + FOLD_NS : 0};
   kernel k = {.node = n,
               .op = n->op,
               .step = &none,

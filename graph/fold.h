@@ -19,7 +19,8 @@ bool weft__node_may_fold(const weft_graph *g, const weft_node *n);
 
 /* Runs the kernel of a node that may be folded. out has n_out values, which the caller clears even after an error.
  * Returns RESOURCE_EXHAUSTED if an output or scratch memory would exceed `limit` bytes (0: no limit), because
- * folding must not cost more memory than it is worth. */
+ * folding must not cost more memory than it is worth; and DEADLINE_EXCEEDED if a kernel that checks the time runs for
+ * more than a second, unless limit is 0. */
 weft_err weft__node_fold(const weft_node *n, const weft_tensor *const *in, value *out, size_t limit);
 
 #endif

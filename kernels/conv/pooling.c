@@ -18,6 +18,11 @@ static inline void pooling_reach(const window_axis *a, int64_t o, int64_t *first
   *last = end < a->in ? end : a->in;
 }
 
+/* Adds the cost of a window, and returns true if the step has ended. */
+static inline bool pooling_over(const pool_job *j, int64_t *spent, int64_t channels) {
+  return weft__long_work_spent(j->work, spent, weft__window_most(&j->h) * weft__window_most(&j->w) * channels);
+}
+
 enum {
   RUN = 256, /* channels per pass, so that intermediate values fit the stack */
   BLOCK = 16 /* channels whose sums stay in registers */
@@ -127,9 +132,11 @@ DEFINE_MEAN_ALL(mean_double, double)
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
     const pool_job *j = arg;                                                                                           \
     const int64_t C = j->channels;                                                                                     \
+    int64_t spent = 0;                                                                                                 \
     for (int64_t r = begin; r < end; r++)                                                                              \
       for (int64_t ow = 0; ow < j->w.out; ow++) {                                                                      \
         int64_t at[4];                                                                                                 \
+        if (pooling_over(j, &spent, C)) return;                                                                        \
         pooling_reach(&j->h, r % j->h.out, &at[0], &at[1]);                                                            \
         pooling_reach(&j->w, ow, &at[2], &at[3]);                                                                      \
         const T *x = (const T *)j->x + r / j->h.out * j->h.in * j->w.in * C;                                           \
@@ -141,9 +148,11 @@ DEFINE_MEAN_ALL(mean_double, double)
   static void name##_grad(void *arg, int64_t begin, int64_t end) { /* images */                                        \
     const pool_job *j = arg;                                                                                           \
     const int64_t C = j->channels, rows = j->h.out;                                                                    \
+    int64_t spent = 0;                                                                                                 \
     for (int64_t r = begin * rows; r < end * rows; r++)                                                                \
       for (int64_t ow = 0; ow < j->w.out; ow++) {                                                                      \
         int64_t at[4];                                                                                                 \
+        if (pooling_over(j, &spent, C)) return;                                                                        \
         pooling_reach(&j->h, r % rows, &at[0], &at[1]);                                                                \
         pooling_reach(&j->w, ow, &at[2], &at[3]);                                                                      \
         T *dx = (T *)j->out + r / rows * j->h.in * j->w.in * C;                                                        \

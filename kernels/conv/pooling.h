@@ -5,6 +5,7 @@
 #define WEFT_KERNELS_CONV_POOLING_H
 
 #include "kernels/conv/window.h"
+#include "kernels/work/long_work.h"
 
 typedef struct pool_job {
   window_axis h, w;
@@ -17,6 +18,7 @@ typedef struct pool_job {
   bool index64; /* true: int64 */
   bool batched; /* indices count over the whole batch instead of one image */
   bool cleared; /* out is zero, and gradients are added to it, because windows overlap or leave gaps */
+  long_work *work;
 } pool_job;
 
 /* Each loop runs over [begin, end) of the rows: batch times output height.  Gradients with `cleared` run over images

@@ -37,6 +37,8 @@ weft_err weft__window_infer(window *w, infer *s);
 /* For pooling ops that get ksize and strides at run time: four values each, in the order of the data format. */
 weft_err weft__window_set(window *w, const int64_t *ksize, const int64_t *strides);
 
+/* Returns the most positions along the axis that a window has inside the image. */
+static inline int64_t weft__window_most(const window_axis *a) { return a->size < a->in ? a->size : a->in; }
 /* Computes out, before and after from size, stride, dilation, in and explicit padding.  Unknown numbers stay -1. */
 weft_err weft__window_place(window_axis *a, padding p);
 /* As weft__window_place inside a shape rule.  Returns INVALID_ARGUMENT if the window does not fit. */

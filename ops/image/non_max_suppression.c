@@ -8,6 +8,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ typedef struct suppression {
   int32_t *chosen;                /* room for the smaller of most and n */
   float *chosen_score;
   int64_t n_chosen;
+  long_work *work;
 } suppression;
 
 /* ---- overlap ---- */
@@ -96,9 +98,13 @@ static bool nms_survives(const suppression *s, candidate *c) {
   return true;
 }
 
+enum { OVERLAP_COST = 8 }; /* in the operations of kernels/work/long_work.h */
+
 static void nms_choose(suppression *s) {
-  while (s->n_chosen < s->most && s->waiting > 0) {
+  int64_t spent = 0, cost = 0;
+  while (s->n_chosen < s->most && s->waiting > 0 && !weft__long_work_spent(s->work, &spent, cost)) {
     candidate c = heap_pop(s);
+    cost = OVERLAP_COST * (s->n_chosen - c.seen + 1);
     const float before = c.score;
     if (!nms_survives(s, &c)) continue;
     c.seen = weft__int_sat(s->n_chosen);
@@ -129,7 +135,7 @@ static weft_err nms_suppress(suppression *s) {
     if (score > s->lowest) heap_push(s, (candidate){.box = weft__int_sat(i), .score = score});
   }
   nms_choose(s);
-  return WEFT_OK;
+  return weft__long_work_end(s->work);
 }
 
 /* ---- arguments ---- */
@@ -237,7 +243,8 @@ static weft_err put_outputs(kernel *k, const suppression *s) {
 }
 
 static weft_err nms_run(kernel *k, bool overlaps) {
-  suppression s = {0};
+  long_work work = weft__long_work(k);
+  suppression s = {.work = &work};
   widened boxes = {0}, scores = {0};
   weft_err err = non_max_suppression_read_boxes(k, &s, &boxes, &scores, overlaps);
   if (!err) err = read_limits(k, &s);
@@ -300,7 +307,9 @@ static weft_err combined_read(const kernel *k, combined *c) {
 /* Adds the selected boxes of one class of one image to the list. */
 static weft_err combined_class(const kernel *k, const combined *c, int64_t n, int64_t class, detection *found,
                                int64_t *count) {
+  long_work work = weft__long_work(k);
   suppression s = {.n = c->boxes, .stride = c->box_sets * 4, .score_stride = c->classes, .most = c->per_class};
+  s.work = &work;
   s.boxes = TENSOR_DATA(k->in[0], float) + (n * c->boxes * c->box_sets + (c->box_sets > 1 ? class : 0)) * 4;
   s.scores = TENSOR_DATA(k->in[1], float) + n * c->boxes * c->classes + class;
   s.threshold = c->threshold, s.lowest = c->lowest;

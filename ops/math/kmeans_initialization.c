@@ -8,6 +8,7 @@
 #include "base/philox.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,9 +16,10 @@ typedef struct centers_draw {
   const float *points;
   int64_t n, depth;
   philox_reader random;
-  const cancel *cancel; /* NULL while a constant is folded */
-  float *nearest;       /* per point, the squared distance to the nearest center; infinite before the first */
-  float *with, *best;   /* the same with the center that was drawn last, and with the best one */
+  float *nearest;     /* per point, the squared distance to the nearest center; infinite before the first */
+  float *with, *best; /* the same with the center that was drawn last, and with the best one */
+  long_work *work;
+  int64_t spent;
 } centers_draw;
 
 /* Returns a number in [0, n) without bias. */
@@ -59,7 +61,7 @@ static int64_t draw_center(centers_draw *d, bool first, int64_t retries) {
   float least = INFINITY;
   int64_t chosen = 0;
   for (int64_t i = 0; i <= retries; i++) {
-    if (i > 0 && d->cancel && weft__cancel_fired(d->cancel)) break;
+    if (weft__long_work_spent(d->work, &d->spent, d->n * (d->depth + 4)) && i > 0) break;
     const int64_t c = first ? draw_below(&d->random, (uint64_t)d->n) : draw_far(d);
     const float total = draw_measure(d, c);
     if (i > 0 && !(total < least)) continue;
@@ -110,11 +112,12 @@ static weft_err plus_plus_cpu(kernel *k) {
     weft__free(space);
     return WEFT_OOM;
   }
+  long_work work = weft__long_work(k);
   centers_draw d = {.points = TENSOR_DATA(k->in[0], float),
                     .n = n,
                     .depth = depth,
                     .random = weft__philox_reader(weft__philox((uint64_t)weft__tensor_int(k->in[2], 0), 0)),
-                    .cancel = k->step ? k->step->cancel : NULL,
+                    .work = &work,
                     .nearest = space,
                     .with = space + n,
                     .best = space + 2 * n};
@@ -122,7 +125,7 @@ static weft_err plus_plus_cpu(kernel *k) {
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < wanted && !err; i++) {
     const int64_t c = draw_center(&d, i == 0, counts.retries);
-    err = k->step && k->step->cancel ? weft__cancel_raise(k->step->cancel) : WEFT_OK;
+    err = weft__long_work_end(&work);
     memcpy(TENSOR_DATA(out, float) + i * depth, d.points + c * depth, sizeof(float) * (size_t)depth);
   }
   weft__free(space);

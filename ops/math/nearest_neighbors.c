@@ -3,12 +3,14 @@
  * Distances are squared and summed in float.  Ties go to the center with the lower index. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
+#include "kernels/work/long_work.h"
 
 typedef struct neighbors_job {
   const float *points, *centers;
   int64_t n_centers, width, k;
   int64_t *index; /* both (points, k) */
   float *distance;
+  long_work *work;
 } neighbors_job;
 
 static float squared_distance(const float *a, const float *b, int64_t n) {
@@ -33,9 +35,10 @@ static int64_t neighbors_insert(const neighbors_job *j, int64_t *index, float *d
 
 static void neighbors_points(void *arg, int64_t begin, int64_t end) {
   const neighbors_job *j = arg;
+  int64_t spent = 0;
   for (int64_t p = begin; p < end; p++) {
     int64_t have = 0;
-    for (int64_t c = 0; c < j->n_centers; c++)
+    for (int64_t c = 0; c < j->n_centers && !weft__long_work_spent(j->work, &spent, j->width + have); c++)
       have = neighbors_insert(j, j->index + p * j->k, j->distance + p * j->k, have, c,
                               squared_distance(j->points + p * j->width, j->centers + c * j->width, j->width));
   }
@@ -60,7 +63,9 @@ static weft_err neighbors_check(const kernel *k) {
 static weft_err neighbors_cpu(kernel *k) {
   WEFT_TRY(neighbors_check(k));
   const int64_t rows = k->in[0]->shape.dim[0], asked = TENSOR_DATA(k->in[2], int64_t)[0];
-  neighbors_job j = {.points = TENSOR_DATA(k->in[0], float),
+  long_work work = weft__long_work(k);
+  neighbors_job j = {.work = &work,
+                     .points = TENSOR_DATA(k->in[0], float),
                      .centers = TENSOR_DATA(k->in[1], float),
                      .n_centers = k->in[1]->shape.dim[0],
                      .width = k->in[0]->shape.dim[1]};
@@ -72,7 +77,7 @@ static weft_err neighbors_cpu(kernel *k) {
   j.index = TENSOR_DATA(index, int64_t);
   j.distance = TENSOR_DATA(distance, float);
   weft__kernel_loop(k, rows, j.n_centers * (j.width + 4), neighbors_points, &j);
-  return WEFT_OK;
+  return weft__long_work_end(&work);
 }
 
 #define POINTS "f32[3,2] 0 0 1 1 3 4; f32[4,2] 0 1 1 0 3 3 1 1; "

@@ -45,7 +45,7 @@ static double normal_quantile(double p) {
 
 /* Bernoulli's numbers B2, B4, ... */
 static const double bernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6};
-enum { BERNOULLIS = sizeof bernoulli / sizeof *bernoulli };
+enum { BERNOULLIS = sizeof bernoulli / sizeof *bernoulli, FAR = 1000 };
 
 /* The derivative of log gamma.  The recurrence raises x to at least 10, where the asymptotic series has double
  * precision. */
@@ -68,6 +68,10 @@ static double zeta(double s, double q) {
     /* a pole: both sides have one sign only for even powers */
     if (q == floor(q)) return fmod(s, 2) == 0 ? INFINITY : NAN;
     if (s != floor(s)) return NAN;
+  }
+  if (q < -FAR) { /* the terms before and after 0 are two such sums; one by one they would take as many turns as -q */
+    const double part = q - floor(q), before = zeta(s, 1 - part) - zeta(s, 1 - q);
+    return zeta(s, part) + (fmod(s, 2) == 0 ? before : -before);
   }
   double sum = 0;
   int n = 0;

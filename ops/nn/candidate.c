@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "kernels/random/philox.h"
 #include "kernels/random/candidate.h"
 #include <math.h>
@@ -43,13 +44,15 @@ static double uniform_probability(int64_t c, int64_t range) {
 static const sampler log_uniform = {log_uniform_draw, log_uniform_probability};
 static const sampler uniform = {uniform_draw, uniform_probability};
 
-/* Draws n classes. *tries is the number of draws. */
+enum { DRAW_COST = 32 }; /* in the operations of kernels/work/long_work.h */
+
+/* Draws n classes. *tries is the number of draws: if they are unique, it may be far above n. */
 static weft_err candidate_draw_all(const sampler *s, philox_reader *r, int64_t range, bool unique, int64_t n,
-                                   int64_t *out, int64_t *tries) {
+                                   int64_t *out, int64_t *tries, long_work *work) {
   uint8_t *seen = unique ? weft__alloc_zero((size_t)range / 8 + 1, 1) : NULL;
   if (unique && !seen) return WEFT_OOM;
   *tries = 0;
-  for (int64_t i = 0; i < n;) {
+  for (int64_t i = 0, spent = 0; i < n && !weft__long_work_spent(work, &spent, DRAW_COST);) {
     const int64_t c = s->draw(r, range);
     ++*tries;
     if (unique && (seen[c / 8] >> c % 8 & 1)) continue;
@@ -57,7 +60,7 @@ static weft_err candidate_draw_all(const sampler *s, philox_reader *r, int64_t r
     out[i++] = c;
   }
   weft__free(seen);
-  return WEFT_OK;
+  return weft__long_work_end(work);
 }
 
 static float candidate_expected(double p, int64_t n, int64_t tries) {
@@ -94,7 +97,8 @@ static weft_err candidate_sample(kernel *k, const sampler *s) {
   if (!drawn || !of_true || !of_drawn) return WEFT_OOM;
   WEFT_TRY(weft__random_take(k, (uint64_t)n * 512, &gen));
   philox_reader r = weft__philox_reader(gen);
-  WEFT_TRY(candidate_draw_all(s, &r, range, unique, n, TENSOR_DATA(drawn, int64_t), &tries));
+  long_work work = weft__long_work(k);
+  WEFT_TRY(candidate_draw_all(s, &r, range, unique, n, TENSOR_DATA(drawn, int64_t), &tries, &work));
   expect_all(s, TENSOR_DATA(classes, int64_t), classes->shape.dim[0] * classes->shape.dim[1], range, n, tries,
              TENSOR_DATA(of_true, float));
   expect_all(s, TENSOR_DATA(drawn, int64_t), n, range, n, tries, TENSOR_DATA(of_drawn, float));
@@ -121,10 +125,11 @@ static int64_t last_place(const weft_tensor *drawn, int64_t class) {
 }
 
 /* Finds the sampled classes that are true classes of a row.  If the outputs are NULL, they are only counted. */
-static int64_t find_hits(const weft_tensor *classes, const weft_tensor *drawn, int32_t *rows, int64_t *places) {
-  const int64_t width = classes->shape.dim[1];
-  int64_t found = 0;
-  for (int64_t i = 0; i < classes->shape.dim[0] * width; i++) {
+static int64_t find_hits(const weft_tensor *classes, const weft_tensor *drawn, int32_t *rows, int64_t *places,
+                         long_work *work) {
+  const int64_t width = classes->shape.dim[1], cost = drawn->shape.dim[0] + 1;
+  int64_t found = 0, spent = 0;
+  for (int64_t i = 0; i < classes->shape.dim[0] * width && !weft__long_work_spent(work, &spent, cost); i++) {
     const int64_t place = last_place(drawn, TENSOR_DATA(classes, int64_t)[i]);
     if (place < 0) continue;
     if (rows) rows[found] = weft__int_sat(i / width), places[found] = place;
@@ -144,13 +149,15 @@ static weft_err hits_cpu(kernel *k) {
                              "sampled_candidates must be a vector, which is typically an output "
                              "from CandidateSampler, got shape %s",
                              weft__shape_text(&drawn->shape));
-  const int64_t n = find_hits(classes, drawn, NULL, NULL);
+  long_work work = weft__long_work(k);
+  const int64_t n = find_hits(classes, drawn, NULL, NULL, &work);
+  WEFT_TRY(weft__long_work_end(&work));
   weft_tensor *rows = weft__out(k, 0, &SHAPE1(n)), *at = weft__out(k, 1, &SHAPE1(n)),
               *low = weft__out(k, 2, &SHAPE1(n));
   if (!rows || !at || !low) return WEFT_OOM;
-  find_hits(classes, drawn, TENSOR_DATA(rows, int32_t), TENSOR_DATA(at, int64_t));
+  find_hits(classes, drawn, TENSOR_DATA(rows, int32_t), TENSOR_DATA(at, int64_t), &work);
   for (int64_t i = 0; i < n; i++) TENSOR_DATA(low, float)[i] = -3.4028234663852886e38f;
-  return WEFT_OK;
+  return weft__long_work_end(&work);
 }
 
 static const op_case sample_cases[] = {

@@ -9,6 +9,7 @@
 #include "base/cast.h"
 #include "base/philox.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "state/resource.h"
 #include "kernels/random/candidate.h"
 #include <math.h>
@@ -91,13 +92,16 @@ static void learned_add(learned *l, int64_t class) {
   for (int64_t i = class + 1; i <= l->range; i += i & -i) l->sum[i]++;
 }
 
-static weft_err candidate_learned_draw_all(learned *l, bool unique, int64_t n, int64_t *out, int64_t *tries) {
+enum { DRAW_COST = 32 }; /* in the operations of kernels/work/long_work.h */
+
+static weft_err candidate_learned_draw_all(learned *l, bool unique, int64_t n, int64_t *out, int64_t *tries,
+                                           long_work *work) {
   philox_reader r = weft__philox_reader(l->next);
   uint8_t *seen = unique ? weft__alloc_zero((size_t)l->range / 8 + 1, 1) : NULL;
   if (unique && !seen) return WEFT_OOM;
   weft__philox_skip(&l->next, (uint64_t)n * 512);
   *tries = 0;
-  for (int64_t i = 0; i < n;) {
+  for (int64_t i = 0, spent = 0; i < n && !weft__long_work_spent(work, &spent, DRAW_COST);) {
     const int64_t c = learned_draw(l, &r);
     ++*tries;
     if (unique && (seen[c / 8] >> c % 8 & 1)) continue;
@@ -105,7 +109,7 @@ static weft_err candidate_learned_draw_all(learned *l, bool unique, int64_t n, i
     out[i++] = c;
   }
   weft__free(seen);
-  return WEFT_OK;
+  return weft__long_work_end(work);
 }
 
 static void expect_all(const learned *l, const weft_tensor *classes, int64_t n, int64_t tries, float *out) {
@@ -136,8 +140,10 @@ static weft_err learned_cpu(kernel *k) {
   weft_tensor *of_drawn = weft__out(k, 2, &SHAPE1(n));
   if (!drawn || !of_true || !of_drawn) return weft__out_refused(&SHAPE1(n));
   int64_t tries;
+  long_work work = weft__long_work(k);
   pthread_mutex_lock(&l->lock);
-  const weft_err err = candidate_learned_draw_all(l, weft__node_bool(k->node, "unique", false), n, drawn->data, &tries);
+  const weft_err err =
+      candidate_learned_draw_all(l, weft__node_bool(k->node, "unique", false), n, drawn->data, &tries, &work);
   if (!err) {
     expect_all(l, classes, n, tries, of_true->data);
     expect_all(l, drawn, n, tries, of_drawn->data);

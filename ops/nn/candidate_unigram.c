@@ -10,6 +10,7 @@
 #include "codec/number.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "io/confine.h"
 #include "io/file.h"
 #include "kernels/random/philox.h"
@@ -158,12 +159,14 @@ static int64_t unigram_draw(const unigram *u, philox_reader *r) {
   return part < u->table[i].part ? (int64_t)i : u->table[i].other;
 }
 
-static weft_err unigram_sample(const unigram *u, philox_reader *r, bool unique, int64_t n, int64_t *out,
-                               int64_t *tries) {
+enum { DRAW_COST = 32 }; /* in the operations of kernels/work/long_work.h */
+
+static weft_err unigram_sample(const unigram *u, philox_reader *r, bool unique, int64_t n, int64_t *out, int64_t *tries,
+                               long_work *work) {
   uint8_t *seen = unique ? weft__alloc_zero((size_t)u->range / 8 + 1, 1) : NULL;
   if (unique && !seen) return WEFT_OOM;
   *tries = 0;
-  for (int64_t i = 0; i < n;) {
+  for (int64_t i = 0, spent = 0; i < n && !weft__long_work_spent(work, &spent, DRAW_COST);) {
     const int64_t c = unigram_draw(u, r);
     ++*tries;
     if (unique && (seen[c / 8] >> c % 8 & 1)) continue;
@@ -171,7 +174,7 @@ static weft_err unigram_sample(const unigram *u, philox_reader *r, bool unique, 
     out[i++] = c;
   }
   weft__free(seen);
-  return WEFT_OK;
+  return weft__long_work_end(work);
 }
 
 static void unigram_expect(const unigram *u, const int64_t *classes, int64_t count, int64_t n, int64_t tries,
@@ -202,7 +205,8 @@ static weft_err unigram_cpu(kernel *k) {
   own.state = u->random;
   WEFT_TRY(weft__random_take(&own, (uint64_t)n * 512, &gen));
   philox_reader r = weft__philox_reader(gen);
-  WEFT_TRY(unigram_sample(u, &r, unique, n, TENSOR_DATA(drawn, int64_t), &tries));
+  long_work work = weft__long_work(k);
+  WEFT_TRY(unigram_sample(u, &r, unique, n, TENSOR_DATA(drawn, int64_t), &tries, &work));
   unigram_expect(u, TENSOR_DATA(classes, int64_t), weft__tensor_count(classes), n, tries, TENSOR_DATA(of_true, float));
   unigram_expect(u, TENSOR_DATA(drawn, int64_t), n, n, tries, TENSOR_DATA(of_drawn, float));
   return WEFT_OK;

@@ -7,6 +7,7 @@
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "kernels/conv/window.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/cast.h"
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ typedef struct dilation {
   window_axis at[2];
   const double *x, *f, *g;
   double *out;
+  long_work *work;
 } dilation;
 
 static weft_err dilation_read(dilation *d, const weft_node *n) {
@@ -85,8 +87,10 @@ static double dilation_best(const dilation *d, int64_t n, int64_t h, int64_t w, 
 
 static void dilation_rows(void *arg, int64_t begin, int64_t end) {
   const dilation *d = arg;
+  const int64_t cost = d->at[0].size * d->at[1].size;
+  int64_t spent = 0;
   for (int64_t row = begin; row < end; row++)
-    for (int64_t e = 0; e < d->at[1].out * d->channels; e++) {
+    for (int64_t e = 0; e < d->at[1].out * d->channels && !weft__long_work_spent(d->work, &spent, cost); e++) {
       int64_t in, tap;
       d->out[row * d->at[1].out * d->channels + e] =
           dilation_best(d, row / d->at[0].out, row % d->at[0].out, e / d->channels, e % d->channels, &in, &tap);
@@ -94,9 +98,10 @@ static void dilation_rows(void *arg, int64_t begin, int64_t end) {
 }
 
 static void dilation_back(const dilation *d, bool to_filter) {
-  const int64_t row = d->at[1].out * d->channels;
+  const int64_t row = d->at[1].out * d->channels, cost = d->at[0].size * d->at[1].size;
+  int64_t spent = 0;
   for (int64_t r = 0; r < d->batch * d->at[0].out; r++)
-    for (int64_t e = 0; e < row; e++) {
+    for (int64_t e = 0; e < row && !weft__long_work_spent(d->work, &spent, cost); e++) {
       int64_t in, tap;
       dilation_best(d, r / d->at[0].out, r % d->at[0].out, e / d->channels, e % d->channels, &in, &tap);
       if (in >= 0) d->out[to_filter ? tap : in] += d->g[r * row + e];
@@ -117,6 +122,7 @@ static weft_err dilation_wide(kernel *k, const weft_tensor *t, weft_tensor *scra
 enum { DILATE, TO_INPUT, TO_FILTER };
 
 static weft_err dilation_run(kernel *k, dilation *d, int pass, const shape *s) {
+  long_work work = weft__long_work(k);
   weft_tensor *out = weft__out(k, 0, s), scratch[4] = {0};
   if (!out) return weft__out_refused(s);
   weft_err err = dilation_wide(k, k->in[0], &scratch[0], &d->x);
@@ -124,14 +130,15 @@ static weft_err dilation_run(kernel *k, dilation *d, int pass, const shape *s) {
   if (!err && pass != DILATE) err = dilation_wide(k, k->in[2], &scratch[2], &d->g);
   if (!err) err = weft__scratch(k, &scratch[3], WEFT_DOUBLE, s);
   if (!err) {
-    d->out = scratch[3].data;
+    d->out = scratch[3].data, d->work = &work;
     memset(d->out, 0, weft__tensor_bytes(&scratch[3]));
     if (pass == DILATE)
       weft__kernel_loop(k, d->batch * d->at[0].out, d->at[1].out * d->channels * d->at[0].size * d->at[1].size,
                         dilation_rows, d);
     else
       dilation_back(d, pass == TO_FILTER);
-    err = weft__cast_elements(k, &scratch[3], out);
+    err = weft__long_work_end(&work);
+    if (!err) err = weft__cast_elements(k, &scratch[3], out);
   }
   for (int i = 0; i < 4; i++) weft__tensor_clear(&scratch[i]);
   return err;

@@ -9,20 +9,23 @@
 #include "graph/op.h"
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 
 typedef struct lrn_job {
   int64_t channels, radius;
   float bias, alpha, beta;
   const float *x, *y, *dy; /* y and dy: only for the gradient */
   float *out;
+  long_work *work;
   bool failed; /* out of memory; any thread may set it to true */
 } lrn_job;
 
 /* sum[c] = the sum of padded[c .. c + 2 radius]. */
-WEFT_TARGET_CLONES static void window_sums(const float *restrict padded, int64_t n, int64_t radius,
-                                           float *restrict sum) {
+WEFT_TARGET_CLONES static void window_sums(const lrn_job *j, const float *restrict padded, float *restrict sum) {
+  const int64_t n = j->channels;
+  int64_t spent = 0;
   for (int64_t c = 0; c < n; c++) sum[c] = padded[c];
-  for (int64_t o = 1; o <= 2 * radius; o++)
+  for (int64_t o = 1; o <= 2 * j->radius && !weft__long_work_spent(j->work, &spent, n); o++)
     for (int64_t c = 0; c < n; c++) sum[c] += padded[c + o];
 }
 
@@ -31,7 +34,7 @@ WEFT_TARGET_CLONES static void lrn_norms(const lrn_job *j, const float *restrict
                                          float *restrict norm) {
   const int64_t n = j->channels;
   for (int64_t c = 0; c < n; c++) padded[j->radius + c] = x[c] * x[c];
-  window_sums(padded, n, j->radius, norm);
+  window_sums(j, padded, norm);
   for (int64_t c = 0; c < n; c++) norm[c] = j->bias + j->alpha * norm[c];
 }
 
@@ -50,7 +53,7 @@ WEFT_TARGET_CLONES static void grad_row(const lrn_job *j, int64_t at, const floa
   const float *x = j->x + at, *y = j->y + at, *dy = j->dy + at;
   float *dx = j->out + at;
   WEFT_IVDEP for (int64_t c = 0; c < n; c++) padded[j->radius + c] = dy[c] * y[c] / norm[c];
-  window_sums(padded, n, j->radius, sum);
+  window_sums(j, padded, sum);
   const float factor = 2 * j->alpha * j->beta;
   WEFT_IVDEP for (int64_t c = 0; c < n; c++) dx[c] = dy[c] * vexpf(-j->beta * vlogf(norm[c])) - factor * x[c] * sum[c];
 }
@@ -64,7 +67,8 @@ static void lrn_rows(void *arg, int64_t begin, int64_t end) {
     return;
   }
   float *norm = padded + room, *sum = norm + n;
-  for (int64_t r = begin; r < end; r++) {
+  int64_t spent = 0;
+  for (int64_t r = begin; r < end && !weft__long_work_spent(j->work, &spent, n * (2 * j->radius + 1)); r++) {
     lrn_norms(j, j->x + r * n, padded, norm);
     if (j->dy)
       grad_row(j, r * n, norm, padded, sum);
@@ -89,7 +93,11 @@ static weft_err lrn_attrs(const kernel *k, const shape *s, lrn_job *j) {
 
 static weft_err lrn_run(kernel *k, lrn_job *j, const shape *s) {
   const int64_t rows = weft__shape_product(s, 0, 3);
+  long_work work = weft__long_work(k);
+  j->work = &work;
   if (j->channels) weft__kernel_loop(k, rows, j->channels * (j->radius / 4 + 4), lrn_rows, j);
+  j->work = NULL;
+  WEFT_TRY(weft__long_work_end(&work));
   return j->failed ? weft__fail(WEFT_OOM, "%s '%s' needs memory for a row", k->node->op_name, k->node->name) : WEFT_OK;
 }
 

@@ -85,11 +85,15 @@ typedef struct pool_call {
   const weft_tensor *best;
 } pool_call;
 
-static void call_loop(kernel *k, const pool_call *c) {
+static weft_err call_loop(kernel *k, const pool_call *c) {
   pool_job *j = c->job;
-  const int64_t work = j->channels * j->h.size * j->w.size * j->w.out / 4 + 20;
+  const int64_t cost = j->channels * weft__window_most(&j->h) * weft__window_most(&j->w) / 4 * j->w.out + 20;
+  long_work work = weft__long_work(k);
   j->cleared = c->clear;
-  weft__kernel_loop(k, c->clear ? j->batch : j->batch * j->h.out, c->clear ? work * j->h.out : work, c->loop, j);
+  j->work = &work;
+  weft__kernel_loop(k, c->clear ? j->batch : j->batch * j->h.out, c->clear ? cost * j->h.out : cost, c->loop, j);
+  j->work = NULL;
+  return weft__long_work_end(&work);
 }
 
 /* Runs the loop on the tensors themselves.  NCHW and 16-bit types run on float copies with the channels last. */
@@ -100,8 +104,7 @@ static weft_err call_run(kernel *k, const pool_call *c) {
   if (!c->transposed && !weft__is_16bit(c->out->dtype)) {
     j->x = c->x ? c->x->data : NULL, j->g = c->g ? c->g->data : NULL, j->out = c->out->data;
     j->best = c->best ? c->best->data : NULL;
-    call_loop(k, c);
-    return WEFT_OK;
+    return call_loop(k, c);
   }
   image_view x = {0}, g = {0}, best = {0}, out = {0};
   weft_err err = c->x ? weft__image_in(k, &x, c->x, c->transposed) : WEFT_OK;
@@ -111,7 +114,7 @@ static weft_err call_run(kernel *k, const pool_call *c) {
   if (!err) {
     j->x = x.data, j->g = g.data, j->best = best.data, j->out = out.data;
     if (c->clear) memset(out.data, 0, (size_t)weft__tensor_count(c->out) * sizeof *out.data);
-    call_loop(k, c);
+    err = call_loop(k, c);
     weft__image_store(k, &out, c->out, c->transposed);
   }
   weft__image_finish(&x), weft__image_finish(&g), weft__image_finish(&best), weft__image_finish(&out);

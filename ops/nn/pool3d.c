@@ -10,6 +10,7 @@
 #include "kernels/conv/volume.h"
 #include "kernels/conv/window.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 typedef struct pool3d {
@@ -17,10 +18,16 @@ typedef struct pool3d {
   int64_t images, channels; /* number of independent volumes, and channels of each */
   const void *x, *y, *g;    /* input, pooled output, gradient; NULL if a loop does not read it */
   void *out;
+  long_work *work;
 } pool3d;
 
 static int64_t pool3d_in(const pool3d *p) { return p->at[0].in * p->at[1].in * p->at[2].in; }
 static int64_t pool3d_out(const pool3d *p) { return p->at[0].out * p->at[1].out * p->at[2].out; }
+
+/* Returns the most pixels of a window that can be inside the volume. */
+static int64_t pool3d_most(const pool3d *p) {
+  return weft__window_most(&p->at[0]) * weft__window_most(&p->at[1]) * weft__window_most(&p->at[2]);
+}
 
 /* Finds the part of a window that is inside the volume: [begin, end) along each axis.  Returns its number of pixels. */
 static int64_t pool3d_window(const pool3d *p, int64_t flat, int64_t *begin, int64_t *end) {
@@ -43,9 +50,10 @@ static int64_t pool3d_window(const pool3d *p, int64_t flat, int64_t *begin, int6
 #define PIXEL_AT (((d * p->at[1].in + h) * p->at[2].in + w) * n)
 #define EACH_WINDOW                                                                                                    \
   const pool3d *p = arg;                                                                                               \
-  const int64_t n = p->channels, in = pool3d_in(p) * n, windows = pool3d_out(p);                                       \
+  const int64_t n = p->channels, in = pool3d_in(p) * n, windows = pool3d_out(p), cost = pool3d_most(p) * n;            \
+  int64_t spent = 0;                                                                                                   \
   for (int64_t image = from; image < to; image++)                                                                      \
-    for (int64_t o = 0; o < windows; o++)
+    for (int64_t o = 0; o < windows && !weft__long_work_spent(p->work, &spent, cost); o++)
 
 #define T float
 #define LOWEST -__FLT_MAX__
@@ -79,11 +87,15 @@ typedef struct pool3d_call {
   bool clear; /* clear out first, because the loop adds to it */
 } pool3d_call;
 
-static void pool3d_loop(kernel *k, pool3d *p, const pool3d_call *c, bool is_double, size_t bytes) {
+static weft_err pool3d_loop(kernel *k, pool3d *p, const pool3d_call *c, bool is_double, size_t bytes) {
   if (c->clear) memset(p->out, 0, bytes);
-  const int64_t taps = p->at[0].size * p->at[1].size * p->at[2].size;
+  const int64_t taps = pool3d_most(p);
+  long_work work = weft__long_work(k);
+  p->work = &work;
   weft__kernel_loop(k, p->images, pool3d_out(p) * p->channels * (taps < 64 ? taps : 64) / 4 + 20,
                     pool3d_loops[is_double][c->loop], p);
+  p->work = NULL;
+  return weft__long_work_end(&work);
 }
 
 static weft_err pool3d_run(kernel *k, pool3d *p, const pool3d_call *c, const shape *s) {
@@ -94,8 +106,7 @@ static weft_err pool3d_run(kernel *k, pool3d *p, const pool3d_call *c, const sha
   if (t == WEFT_FLOAT || t == WEFT_DOUBLE) {
     p->x = c->x ? c->x->data : NULL, p->y = c->y ? c->y->data : NULL, p->g = c->g ? c->g->data : NULL;
     p->out = out->data;
-    pool3d_loop(k, p, c, t == WEFT_DOUBLE, weft__tensor_bytes(out));
-    return WEFT_OK;
+    return pool3d_loop(k, p, c, t == WEFT_DOUBLE, weft__tensor_bytes(out));
   }
   if (!weft__is_16bit(t)) return weft__kernel_no_type(k, t);
   widened x = {0}, y = {0}, g = {0}, wide = {0};
@@ -105,7 +116,7 @@ static weft_err pool3d_run(kernel *k, pool3d *p, const pool3d_call *c, const sha
   if (!err) err = weft__widened_output(&wide, out);
   if (!err) {
     p->x = x.data, p->y = y.data, p->g = g.data, p->out = wide.data;
-    pool3d_loop(k, p, c, false, (size_t)weft__tensor_count(out) * sizeof(float));
+    err = pool3d_loop(k, p, c, false, (size_t)weft__tensor_count(out) * sizeof(float));
     weft__widened_store(&wide, out);
   }
   weft__widened_finish(&x), weft__widened_finish(&y), weft__widened_finish(&g), weft__widened_finish(&wide);

@@ -4,6 +4,7 @@
  * integer. */
 #include "base/alloc.h"
 #include "kernels/conv/window.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 
 static weft_err pool_infer(infer *s) {
@@ -47,6 +48,7 @@ typedef struct quantized_pool_job {
   window_axis h, w;
   int64_t channels;
   bool mean;
+  long_work *work;
 } quantized_pool_job;
 
 static int64_t pool_window(const quantized_pool_job *j, int64_t batch, int64_t row, int64_t column, int64_t channel) {
@@ -65,11 +67,12 @@ static int64_t pool_window(const quantized_pool_job *j, int64_t batch, int64_t r
 
 static void pool_rows(void *arg, int64_t begin, int64_t end) {
   const quantized_pool_job *j = arg;
+  const int64_t cost = weft__window_most(&j->h) * weft__window_most(&j->w);
+  int64_t spent = 0;
   for (int64_t r = begin; r < end; r++)
-    for (int64_t c = 0; c < j->w.out; c++)
-      for (int64_t d = 0; d < j->channels; d++)
-        weft__quantized_put(j->y, (r * j->w.out + c) * j->channels + d,
-                            pool_window(j, r / j->h.out, r % j->h.out, c, d));
+    for (int64_t o = 0; o < j->w.out * j->channels && !weft__long_work_spent(j->work, &spent, cost); o++)
+      weft__quantized_put(j->y, r * j->w.out * j->channels + o,
+                          pool_window(j, r / j->h.out, r % j->h.out, o / j->channels, o % j->channels));
 }
 
 static weft_err pool_run(kernel *k, bool mean) {
@@ -86,8 +89,11 @@ static weft_err pool_run(kernel *k, bool mean) {
   j.y = weft__out(k, 0, &SHAPE4(x->dim[0], j.h.out, j.w.out, x->dim[3]));
   if (!j.y) return WEFT_OOM;
   if (weft__tensor_count(j.y) == 0) return WEFT_OK;
-  weft__kernel_loop(k, x->dim[0] * j.h.out, j.w.out * j.channels * j.h.size * j.w.size * 2, pool_rows, &j);
-  return WEFT_OK;
+  long_work work = weft__long_work(k);
+  j.work = &work;
+  weft__kernel_loop(k, x->dim[0] * j.h.out,
+                    j.w.out * j.channels * weft__window_most(&j.h) * weft__window_most(&j.w) * 2, pool_rows, &j);
+  return weft__long_work_end(&work);
 }
 
 static weft_err max_cpu(kernel *k) { return pool_run(k, false); }

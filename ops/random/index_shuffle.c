@@ -9,6 +9,7 @@
 #include "base/cast.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "tensor/tensor.h"
 #include <math.h>
 
@@ -50,9 +51,10 @@ static uint64_t simon_cipher(const simon *c, uint64_t v) {
   return y << c->w | x;
 }
 
-/* Terminates: a bijection leads from an index in the range back into the range. */
-static uint64_t shuffle_index(const simon *c, uint64_t index, uint64_t max) {
-  do index = simon_cipher(c, index);
+/* Terminates: a bijection leads from an index in the range back into the range.  That takes up to 2^16 turns, the
+ * number of blocks of the smallest size. */
+static uint64_t shuffle_index(const simon *c, uint64_t index, uint64_t max, int64_t *turns) {
+  do index = simon_cipher(c, index), ++*turns;
   while (index > max);
   return index;
 }
@@ -61,6 +63,7 @@ typedef struct shuffle_job {
   const weft_tensor *index, *seed, *max;
   weft_tensor *out;
   int rounds;
+  long_work *work;
 } shuffle_job;
 
 /* Returns element i of a vector, or the scalar. */
@@ -70,14 +73,16 @@ static uint64_t index_shuffle_at(const weft_tensor *t, int64_t i) {
 
 static void shuffle_range(void *arg, int64_t begin, int64_t end) {
   const shuffle_job *j = arg;
-  for (int64_t i = begin; i < end; i++) {
+  int64_t spent = 0, turns = 1;
+  for (int64_t i = begin; i < end && !weft__long_work_spent(j->work, &spent, turns * j->rounds); i++) {
     simon c;
     uint64_t seed[SEED_WORDS];
     const uint64_t max = index_shuffle_at(j->max, i);
     for (int s = 0; s < SEED_WORDS; s++)
       seed[s] = (uint64_t)weft__tensor_int(j->seed, (j->seed->shape.rank == 2 ? i * SEED_WORDS : 0) + s);
     simon_key(&c, seed, max, j->rounds);
-    const uint64_t to = shuffle_index(&c, index_shuffle_at(j->index, i), max);
+    turns = 1;
+    const uint64_t to = shuffle_index(&c, index_shuffle_at(j->index, i), max, &turns);
     if (weft__dtype_size(j->out->dtype) == sizeof to)
       TENSOR_DATA(j->out, uint64_t)[i] = to;
     else
@@ -131,11 +136,12 @@ static weft_err shuffle_cpu(kernel *k) {
                              MIN_ROUNDS, MAX_ROUNDS, (long long)rounds);
   WEFT_TRY(shuffle_sizes(k, &n, &many));
   WEFT_TRY(shuffle_check(k, n));
-  shuffle_job j = {k->in[0], k->in[1], k->in[2], weft__out(k, 0, many ? &SHAPE1(n) : &SHAPE_SCALAR),
-                   weft__int_sat(rounds)};
+  long_work work = weft__long_work(k);
+  shuffle_job j = {
+      k->in[0], k->in[1], k->in[2], weft__out(k, 0, many ? &SHAPE1(n) : &SHAPE_SCALAR), weft__int_sat(rounds), &work};
   if (!j.out) return WEFT_OOM;
   weft__kernel_loop(k, n, 200, shuffle_range, &j);
-  return WEFT_OK;
+  return weft__kernel_in(k, weft__long_work_end(&work));
 }
 
 static weft_err shuffle_infer(infer *s) {

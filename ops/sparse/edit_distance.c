@@ -4,6 +4,7 @@
  * compared with an empty sequence. */
 #include "base/alloc.h"
 #include "kernels/sparse/sparse.h"
+#include "kernels/work/long_work.h"
 #include <math.h>
 #include <string.h>
 
@@ -24,10 +25,13 @@ static bool same_value(const sequence *a, int64_t i, const sequence *b, int64_t 
                  (const char *)b->values->data + (size_t)(b->from + j) * size, size);
 }
 
+enum { COMPARE_COST = 8 }; /* in the operations of kernels/work/long_work.h */
+
 /* row has room for b->n + 1 numbers. */
-static int64_t edit_distance_between(const sequence *a, const sequence *b, int64_t *row) {
+static int64_t edit_distance_between(const sequence *a, const sequence *b, int64_t *row, long_work *work,
+                                     int64_t *spent) {
   for (int64_t j = 0; j <= b->n; j++) row[j] = j;
-  for (int64_t i = 0; i < a->n; i++) {
+  for (int64_t i = 0; i < a->n && !weft__long_work_spent(work, spent, b->n * COMPARE_COST); i++) {
     int64_t diagonal = row[0];
     row[0] = i + 1;
     for (int64_t j = 0; j < b->n; j++) {
@@ -85,7 +89,8 @@ static weft_err check_inputs(const kernel *k, shape *out) {
 
 /* Writes the distance of the rows that begin at *a and *b, or of the earlier one and an empty row, and advances
  * both. */
-static weft_err put_next(const kernel *k, weft_tensor *out, int64_t *a, int64_t *b, int64_t *room) {
+static weft_err put_next(const kernel *k, weft_tensor *out, int64_t *a, int64_t *b, int64_t *room, long_work *work,
+                         int64_t *spent) {
   const weft_tensor *x = k->in[0], *y = k->in[3];
   const int64_t depth = x->shape.dim[1];
   const int64_t *p = TENSOR_DATA(x, int64_t) + *a * depth, *q = TENSOR_DATA(y, int64_t) + *b * depth;
@@ -102,10 +107,10 @@ static weft_err put_next(const kernel *k, weft_tensor *out, int64_t *a, int64_t 
                              "Got an inner product %lld which would require writing to outside of the buffer for the "
                              "output tensor (max elements %lld)",
                              (long long)at, (long long)weft__tensor_count(out));
-  TENSOR_DATA(out, float)[at] = edit_distance_result(k, edit_distance_between(&s, &t, room), t.n);
+  TENSOR_DATA(out, float)[at] = edit_distance_result(k, edit_distance_between(&s, &t, room, work, spent), t.n);
   *a += s.n;
   *b += t.n;
-  return WEFT_OK;
+  return weft__long_work_end(work);
 }
 
 static weft_err distance_cpu(kernel *k) {
@@ -117,7 +122,10 @@ static weft_err distance_cpu(kernel *k) {
   int64_t *room = weft__alloc((size_t)(k->in[3]->shape.dim[0] + 1) * sizeof *room), a = 0, b = 0;
   if (!room) return WEFT_OOM;
   weft_err err = WEFT_OK;
-  while (!err && (a < k->in[0]->shape.dim[0] || b < k->in[3]->shape.dim[0])) err = put_next(k, out, &a, &b, room);
+  long_work work = weft__long_work(k);
+  int64_t spent = 0;
+  while (!err && (a < k->in[0]->shape.dim[0] || b < k->in[3]->shape.dim[0]))
+    err = put_next(k, out, &a, &b, room, &work, &spent);
   weft__free(room);
   return err;
 }

@@ -16,11 +16,12 @@
 #include "kernels/random/philox.h"
 #include "kernels/training/sdca_batch.h"
 #include "kernels/training/sdca_loss.h"
+#include "kernels/work/long_work.h"
 #include <math.h>
 
 enum { STATE_DUAL, STATE_PRIMAL_LOSS, STATE_DUAL_LOSS, STATE_WEIGHT, STATE_WIDTH };
 /* An example that was drawn c times before is taken again with probability 1 / REPEAT^c. */
-enum { REPEAT = 10 };
+enum { REPEAT = 10, EXAMPLES_PER_CHECK = 64 };
 
 typedef struct solver {
   sdca_batch batch;
@@ -153,11 +154,11 @@ static weft_err solve(kernel *k, solver *s) {
   WEFT_TRY(weft__sdca_batch_init(&s->batch, k));
   WEFT_TRY(sdca_read_labels(k, s));
   WEFT_TRY(choose_order(k, s));
-  for (int64_t i = 0; i < s->batch.n; i++) {
-    if (i % 1024 == 0 && k->step->cancel) WEFT_TRY(weft__cancel_raise(k->step->cancel));
+  long_work work = weft__long_work(k);
+  const int64_t cost = LONG_WORK_PIECE / EXAMPLES_PER_CHECK;
+  for (int64_t i = 0, spent = 0; i < s->batch.n && !weft__long_work_spent(&work, &spent, cost); i++)
     step_example(s, s->order[i]);
-  }
-  return WEFT_OK;
+  return weft__long_work_end(&work);
 }
 
 static weft_err sdca_cpu(kernel *k) {

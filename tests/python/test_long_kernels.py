@@ -1,0 +1,124 @@
+"""Ops that may compute for hours on small inputs: each ends soon after its step's deadline, fed or folded."""
+import time
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+LONG = 1_000_000  # a row of so many numbers, under a window as long
+
+
+def image(*shape):
+    return np.linspace(0, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+def boxes(n):
+    at = 2 * np.arange(n, dtype=np.float32)
+    return np.stack([at, at, at + 1, at + 1], 1)
+
+
+def sequence(n):
+    return np.stack([np.zeros(n, np.int64), np.arange(n)], 1), np.arange(n), np.array([1, n])
+
+
+def sampled(name, n):
+    return lambda: [np.array([[1]])], lambda op, x: getattr(op, name)(
+        true_classes=x, num_true=1, num_sampled=n, unique=True, range_max=n)
+
+
+def pooled(name, rank, **more):
+    ones = [1] * rank
+    window = [LONG if i == rank - 2 else 1 for i in range(rank)]
+    return lambda: [image(*window)], lambda op, x: getattr(op, name)(
+        **{more.get("arg", "input"): x}, ksize=window, strides=ones, padding="SAME")
+
+
+def pooled_gradient(op, x):
+    return op.MaxPoolGrad(orig_input=x, orig_output=x, grad=x, ksize=[1, 1, LONG, 1], strides=[1, 1, 1, 1], padding="SAME")
+
+
+def averaged_gradient(op, x):
+    return op.AvgPoolGrad(orig_input_shape=[1, 1, LONG, 1], grad=x, ksize=[1, 1, LONG, 1], strides=[1, 1, 1, 1], padding="SAME")
+
+
+def quantized_pool(op, x):
+    return op.QuantizedMaxPool(input=tf.bitcast(x, tf.quint8), min_input=0., max_input=1., ksize=[1, 1, LONG, 1],
+                               strides=[1, 1, 1, 1], padding="SAME")
+
+
+def edits(op, *x):
+    names = ["hypothesis_indices", "hypothesis_values", "hypothesis_shape", "truth_indices", "truth_values", "truth_shape"]
+    return op.EditDistance(**dict(zip(names, x, strict=True)))
+
+
+def suppressed(op, at, scores):
+    return op.NonMaxSuppressionV5(boxes=at, scores=scores, max_output_size=len(boxes(300_000)), iou_threshold=.5,
+                                  score_threshold=-1., soft_nms_sigma=.5)
+
+
+def combined(op, at, scores):
+    return op.CombinedNonMaxSuppression(boxes=at, scores=scores, max_output_size_per_class=300_000, max_total_size=300_000,
+                                        iou_threshold=.5, score_threshold=-1.)
+
+
+def widened(op, name, x, f, **more):
+    return getattr(op, name)(input=x, filter=f, strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME", **more)
+
+
+CASES = {
+    "index shuffle": (lambda: [np.zeros(LONG, np.int32), np.arange(3, dtype=np.int32)],
+                      lambda op, x, seed: op.RandomIndexShuffle(index=x, seed=seed, max_index=x, rounds=64)),
+    "log uniform": sampled("LogUniformCandidateSampler", 40_000_000),
+    "uniform": sampled("UniformCandidateSampler", 100_000_000),
+    "unigrams": (lambda: [np.array([[1]])], lambda op, x: op.FixedUnigramCandidateSampler(
+        true_classes=x, num_true=1, num_sampled=2, unique=True, range_max=2, unigrams=[1e30, 1e-30])),
+    "hits": (lambda: [np.full((300_000, 1), -1), np.arange(300_000)],
+             lambda op, x, y: op.ComputeAccidentalHits(true_classes=x, sampled_candidates=y, num_true=1)),
+    "suppression": (lambda: [boxes(300_000), image(300_000)], suppressed),
+    "combined suppression": (lambda: [boxes(300_000).reshape(1, -1, 1, 4), image(1, 300_000, 1)], combined),
+    "edits": (lambda: [*sequence(300_000), *sequence(300_000)], edits),
+    "neighbors": (lambda: [image(LONG, 1), image(LONG, 1)],
+                  lambda op, x, y: op.NearestNeighbors(points=x, centers=y, k=1)),
+    "neighbors of one": (lambda: [image(1, 1), 1 + image(LONG, 1)[::-1]],
+                         lambda op, x, y: op.NearestNeighbors(points=x, centers=y, k=LONG)),
+    "centers": (lambda: [image(100_000, 4)], lambda op, x: op.KmeansPlusPlusInitialization(
+        points=x, num_to_sample=100_000, seed=1, num_retries_per_sample=10_000)),
+    "max pool": pooled("MaxPool", 4),
+    "max pool with places": pooled("MaxPoolWithArgmax", 4),
+    "mean pool": pooled("AvgPool", 4, arg="value"),
+    "max pool of volumes": pooled("MaxPool3D", 5),
+    "mean pool of volumes": pooled("AvgPool3D", 5),
+    "gradient of a max pool": (lambda: [image(1, 1, LONG, 1)], pooled_gradient),
+    "gradient of a mean pool": (lambda: [image(1, 1, LONG, 1)], averaged_gradient),
+    "quantized pool": (lambda: [np.zeros((1, 1, LONG, 1), np.uint8)], quantized_pool),
+    "dilation": (lambda: [image(1, 1, LONG, 1), image(1, LONG, 1)], lambda op, x, f: widened(op, "Dilation2D", x, f)),
+    "gradient of a dilation": (lambda: [image(1, 1, LONG, 1), image(1, LONG, 1)],
+                               lambda op, x, f: widened(op, "Dilation2DBackpropFilter", x, f, out_backprop=x)),
+    "normalization": (lambda: [image(1, 1, 1, LONG)], lambda op, x: op.LRN(input=x, depth_radius=LONG)),
+}
+
+
+@pytest.mark.parametrize("name, fed", [(name, True) for name in CASES] + [("max pool", False), ("edits", False)])
+def test_a_long_kernel_ends_at_its_deadline(name, fed):
+    values, build = CASES[name]
+    with tf.Graph().as_default():
+        given = [np.ascontiguousarray(v) for v in values()]
+        inputs = [tf.placeholder(v.dtype, v.shape) if fed else tf.constant(v) for v in given]
+        out = build(tf.raw_ops, *inputs)
+        out = out[0] if isinstance(out, (list, tuple)) else out
+        with tf.Session() as sess:
+            begin = time.monotonic()
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                sess.run(out.op, dict(zip(inputs, given, strict=True)) if fed else None, options=tf.RunOptions(timeout_in_ms=300))
+            assert time.monotonic() - begin < 20
+
+
+def test_zeta_far_below_zero_is_as_quick_as_near_it():
+    q = np.array([-1500.25, -1e6 - .5, -1e10 - .5, -1e15 - .5])
+    with tf.Graph().as_default(), tf.Session() as sess:
+        even, odd = sess.run([tf.zeta(tf.fill([4], np.float64(s)), q) for s in (2, 3)])
+    assert np.allclose(even[1:], np.pi**2)  # the sum over all n of 1 / (n + 1/2)^2
+    assert np.allclose(odd[1:], 0, atol=1e-9)
+    terms = -1500.25 + np.arange(4_000_000)
+    assert np.allclose([even[0], odd[0]], [(terms**-2).sum() + 1 / 3_998_500, (terms**-3).sum()], rtol=1e-9)

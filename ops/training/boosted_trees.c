@@ -31,13 +31,16 @@ static const tree_shapes shapes_of[] = {
     {"BoostedTreesTrainingPredict", {"?L", "?", "?"}},
 };
 
+/* Returns one more than an attribute that is a size; as a shape an unknown size stays unknown. */
+static int64_t tree_dim_and_one(int64_t v) { return v < 0 || v == INT64_MAX ? -1 : v + 1; }
+
 static int64_t tree_dim(const weft_node *n, char letter) {
   switch (letter) {
   case 'L': return weft__node_int(n, "logits_dimension", -1);
   case 'S': return weft__node_int(n, "max_splits", -1);
   case 'F': return weft__node_int(n, "num_features", -1);
   case 'B': return weft__node_int(n, "num_buckets", -1);
-  case 'C': return weft__node_int(n, "num_buckets", -1) + 1; /* the last bucket is for missing values */
+  case 'C': return tree_dim_and_one(weft__node_int(n, "num_buckets", -1)); /* the last bucket is for missing values */
   case '?': return -1;
   default: return letter - '0';
   }

@@ -7,15 +7,21 @@
 #include "state/variable.h"
 #include <math.h>
 
-static weft_err forest_arrays(kernel *k, forest_tree *t, const weft_tensor *nodes, int64_t features) {
+/* Reads the attributes.  A row of nodes has a sum for each output, so there are never more than INT32_MAX. */
+static weft_err forest_attrs(const kernel *k, forest_tree *t) {
   t->regression = weft__node_bool(k->node, "regression", false);
   t->outputs = weft__node_int(k->node, "outputs", 0);
+  if (t->outputs >= 1 && t->outputs <= INT32_MAX) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "outputs must be from 1 to %d, but is %lld", INT32_MAX,
+                           (long long)t->outputs);
+}
+
+static weft_err forest_arrays(kernel *k, forest_tree *t, const weft_tensor *nodes, int64_t features) {
   t->features = features;
   const int64_t width = FOREST_NODE_HEAD + forest_node_sums(t->regression, t->outputs);
-  if (t->outputs < 1 || nodes->dtype != WEFT_FLOAT || nodes->shape.rank != 2 || nodes->shape.dim[0] < 1 ||
+  if (nodes->dtype != WEFT_FLOAT || nodes->shape.rank != 2 || nodes->shape.dim[0] < 1 ||
       nodes->shape.dim[0] > (1 << 24) || nodes->shape.dim[1] != width)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "nodes must be 1 to 2^24 rows of %lld floats, and outputs > 0; the shape is %s",
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "nodes must be 1 to 2^24 rows of %lld floats; the shape is %s",
                              (long long)width, weft__shape_text(&nodes->shape));
   t->nodes = nodes->data;
   t->max_nodes = nodes->shape.dim[0];
@@ -62,6 +68,7 @@ static weft_err grow_locked(kernel *k, variable **v) {
                    .check_every = weft__node_float(k->node, "check_every_samples", 0)};
   const float confidence = weft__node_float(k->node, "dominate_fraction", 0);
   if (confidence > 0 && confidence < 1) t.early_bound = -logf(1 - confidence);
+  WEFT_TRY(forest_attrs(k, &t));
   WEFT_TRY(forest_arrays(k, &t, nodes, k->in[3]->shape.dim[1]));
   const int64_t width = FOREST_SPLIT_HEAD + forest_split_sums(t.regression, t.outputs);
   if (slots->dtype != WEFT_INT32 || slots->shape.rank != 1 || slots->shape.dim[0] < 2 ||
@@ -84,11 +91,13 @@ static weft_err grow_locked(kernel *k, variable **v) {
 
 static weft_err grow_cpu(kernel *k) {
   variable *v[3] = {0};
+  forest_tree t = {0};
   const shape *x = &k->in[3]->shape;
-  const bool regression = weft__node_bool(k->node, "regression", false);
-  const int64_t n = x->rank == 2 ? x->dim[0] : -1, outputs = weft__node_int(k->node, "outputs", 0);
+  WEFT_TRY(forest_attrs(k, &t));
+  const int64_t n = x->rank == 2 ? x->dim[0] : -1, width = t.regression ? t.outputs : 1;
+  const int64_t targets = weft__tensor_count(k->in[4]);
   if (x->rank != 2 || k->in[5]->shape.rank != 1 || k->in[6]->shape.rank != 1 || k->in[5]->shape.dim[0] != n ||
-      k->in[6]->shape.dim[0] != n || weft__tensor_count(k->in[4]) != n * (regression ? outputs : 1))
+      k->in[6]->shape.dim[0] != n || targets % width != 0 || targets / width != n)
     return weft__kernel_fail(
         k, WEFT_INVALID_ARGUMENT,
         "features %s must be a matrix, and targets %s, weights and drawn must have a row for each of "
@@ -134,6 +143,7 @@ static weft_err predict_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "features must be a matrix and slots must not be empty, their shapes are %s and %s",
                              weft__shape_text(x), weft__shape_text(&k->in[1]->shape));
+  WEFT_TRY(forest_attrs(k, &t));
   WEFT_TRY(forest_arrays(k, &t, k->in[0], x->dim[1]));
   if (!weft__forest_valid(&t))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the variables do not hold a tree of %lld features",
@@ -179,6 +189,12 @@ static const op_case grow_cases[] = {
      "outputs=2 split_after_samples=2.0", OURS},
     {"&f32[5,6] 0; &i32[3] 0; &f32[2,3,4] 0; f32[1,1] 1; f32[2] 0; f32[1] 1; i32[1] 0", "error INVALID_ARGUMENT",
      "outputs=2 split_after_samples=2.0", OURS},
+    {"&f32[5,6] 0; &i32[3] 0; &f32[2,3,5] 0" GROW_BATCH, "error INVALID_ARGUMENT",
+     "outputs=9223372036854775807 split_after_samples=2.0 regression=true", OURS},
+    {"&f32[5,6] 0; &i32[3] 0; &f32[2,3,5] 0" GROW_BATCH, "error INVALID_ARGUMENT",
+     "outputs=4611686018427387905 split_after_samples=2.0 regression=true", OURS},
+    {"&f32[5,6] 0; &i32[3] 0; &f32[2,3,4] 0" GROW_BATCH, "error INVALID_ARGUMENT",
+     "outputs=-9223372036854775807 split_after_samples=2.0", OURS},
     {0},
 };
 static const op_case predict_cases[] = {
@@ -189,6 +205,9 @@ static const op_case predict_cases[] = {
     {"f32[1,6] 0; i32[1] 0; f32[2,1] 1 2", "f32[2,2] .5; i32[2] 0 0", "outputs=2", OURS},
     {"f32[1,5] 0 0 0 0 2; i32[1] 0; f32[2,1] 1 2", "error INVALID_ARGUMENT", "outputs=2 regression=true", OURS},
     {"f32[1,6] 1; i32[1] 1; f32[2,1] 1 2", "error INVALID_ARGUMENT", "outputs=2", OURS},
+    {"f32[1,6] 0; i32[1] 0; f32[2,1] 1 2", "error INVALID_ARGUMENT", "outputs=9223372036854775807", OURS},
+    {"f32[1,6] 0; i32[1] 0; f32[2,1] 1 2", "error INVALID_ARGUMENT", "outputs=9223372036854775807 regression=true",
+     OURS},
     {0},
 };
 

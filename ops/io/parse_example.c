@@ -202,6 +202,9 @@ static weft_err make_ragged(parse *p, int number, column *c, int slot) {
   weft_tensor *values = weft__out(p->k, slot, &SHAPE1(c->total));
   weft_tensor *splits = weft__out(p->k, slot + p->ragged, &SHAPE1(p->batch ? p->n + 1 : 0));
   if (!values || !splits) return WEFT_OOM;
+  if (splits->dtype == WEFT_INT32 && c->total > INT32_MAX)
+    return weft__kernel_fail(p->k, WEFT_INVALID_ARGUMENT, "a ragged feature has %lld values, too many for int32 splits",
+                             (long long)c->total);
   c->values = values->data;
   for (int64_t i = 0; p->batch && i <= p->n; i++) {
     const int64_t at = i < p->n ? p->cell[i * p->columns + number].offset : c->total;

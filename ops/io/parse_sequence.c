@@ -238,6 +238,10 @@ static weft_err put_ragged(const sequences *p, int c, const totals *t) {
               *outer = weft__out(p->k, w->slot + w->gap, &SHAPE1(p->batch ? p->n + 1 : 0)),
               *inner = w->in_lists ? weft__out(p->k, w->slot + 2 * w->gap, &SHAPE1(t->steps + 1)) : NULL;
   if (!values || !outer || (w->in_lists && !inner)) return WEFT_OOM;
+  const int64_t most = t->values > t->steps ? t->values : t->steps;
+  if (most > INT32_MAX && (outer->dtype == WEFT_INT32 || (inner && inner->dtype == WEFT_INT32)))
+    return weft__kernel_fail(p->k, WEFT_INVALID_ARGUMENT, "a ragged feature has %lld values, too many for int32 splits",
+                             (long long)most);
   int64_t done = 0, number = 0;
   if (p->batch) weft__index_put(outer, 0, 0);
   if (inner) weft__index_put(inner, 0, 0);

@@ -196,12 +196,22 @@ static bool read_fixed(bytes *in, size_t size, uint64_t *out) {
   return true;
 }
 
+/* Counts n more values of a field.  The counts are an output, of int32. */
+static weft_err decode_count(const decoding *d, int i, int64_t n) {
+  const int64_t total = d->plan->field[i]->repeated ? d->sizes[i] + n : 1;
+  if (total > INT32_MAX)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "field %s of message %lld has more than %d values",
+                      d->plan->field[i]->name, (long long)d->row, INT32_MAX);
+  d->sizes[i] = weft__int_sat(total);
+  return WEFT_OK;
+}
+
 /* Adds a value of a field: counts it, or stores it.  A later value of a field that is not repeated replaces the first.
  */
 static weft_err decode_value(const decoding *d, int i, uint64_t number, bytes content) {
   const proto_field *f = d->plan->field[i];
   const int64_t at = f->repeated ? d->sizes[i] : 0;
-  d->sizes[i] = f->repeated ? d->sizes[i] + 1 : 1;
+  WEFT_TRY(decode_count(d, i, 1));
   if (!d->out) return WEFT_OK;
   weft_tensor *t = d->out[i];
   if (t->dtype == WEFT_STRING)
@@ -212,6 +222,11 @@ static weft_err decode_value(const decoding *d, int i, uint64_t number, bytes co
 }
 
 static weft_err decode_packed(const decoding *d, int i, int wire, bytes content, bool *ok) {
+  const int64_t each = wire == WIRE_FIXED64 ? 8 : 4, size = content.end - content.at;
+  if (!d->out && wire != WIRE_VARINT) { /* by their bytes, of which there may be gigabytes */
+    *ok = size % each == 0;
+    return *ok ? decode_count(d, i, size / each) : WEFT_OK;
+  }
   while (content.at < content.end) {
     uint64_t number = 0;
     *ok = wire == WIRE_VARINT ? proto_read_varint(&content, &number)
@@ -272,7 +287,7 @@ static weft_err decode_all(kernel *k, decoding *d, int32_t *sizes) {
     const str *s = &TENSOR_DATA(k->in[0], str)[d->row];
     d->sizes = sizes + d->row * d->plan->n;
     memset(d->sizes, 0, (size_t)d->plan->n * sizeof *d->sizes);
-    WEFT_TRY(decode_message(d, weft__bytes(s), &ok));
+    WEFT_TRY(weft__kernel_in(k, decode_message(d, weft__bytes(s), &ok)));
     if (!ok) return weft__kernel_fail(k, WEFT_DATA_LOSS, "Unable to parse binary protobuf");
     for (int i = 0; i < d->plan->n && !d->out; i++)
       if (d->sizes[i] > d->wide[i]) d->wide[i] = d->sizes[i];

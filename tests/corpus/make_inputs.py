@@ -10,6 +10,8 @@ import tempfile
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+from google.protobuf import text_format
+from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.core.util import saved_tensor_slice_pb2
 
 tf.disable_v2_behavior()
@@ -94,6 +96,14 @@ def checkpoints():
     put("io.slices", "pairs", b"".join(bytes([len(k), len(v)]) + k + v for k, v in rows))
 
 
+def saved_model_text(path):
+    """The text, without the definitions of the ops: mutations shall meet the graph."""
+    model = saved_model_pb2.SavedModel.FromString(pathlib.Path(path).read_bytes())
+    for meta in model.meta_graphs:
+        meta.meta_info_def.ClearField("stripped_op_list")
+    return text_format.MessageToString(model).encode()
+
+
 def saved_model():
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default(), tf.Session() as s:
         x = tf.placeholder(tf.float32, [None, 2], name="x")
@@ -102,10 +112,21 @@ def saved_model():
         y = tf.matmul(x, w, name="y")
         tf.saved_model.simple_save(s, folder + "/m", {"x": x}, {"y": y})
         put("train.checkpoint.saved_model", "simple", pathlib.Path(folder + "/m/saved_model.pb").read_bytes())
+        put("train.checkpoint.saved_model_text", "simple", saved_model_text(folder + "/m/saved_model.pb"))
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default(), tf.Session() as s:
         x = tf.placeholder(tf.float32, [2], name="x")
         tf.saved_model.simple_save(s, folder + "/m", {"x": x}, {"y": x + 1.0})
         put("train.checkpoint.saved_model", "constant", pathlib.Path(folder + "/m/saved_model.pb").read_bytes())
+        put("train.checkpoint.saved_model_text", "constant", saved_model_text(folder + "/m/saved_model.pb"))
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default(), tf.Session() as s:
+        words = pathlib.Path(folder, "words")
+        words.write_text("a")
+        name = tf.constant(str(words), name="words")
+        tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, name)
+        builder = tf.saved_model.Builder(folder + "/m")
+        builder.add_meta_graph_and_variables(s, ["serve"], assets_collection=tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS))
+        builder.save()
+        put("train.checkpoint.saved_model_text", "asset", saved_model_text(folder + "/m/saved_model.pb").replace(folder.encode(), b"data"))
 
 
 def configs():

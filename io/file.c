@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "io/file_wait.h"
 #include <ctype.h>
 #include <errno.h>
 #include <dirent.h>
@@ -190,7 +191,7 @@ weft_err weft__file_open(const char *path, int *fd, uint64_t *size) {
   struct stat st;
   const char *local;
   WEFT_TRY(weft__path_local(path, &local));
-  *fd = open(local, O_RDONLY | O_CLOEXEC);
+  *fd = open(local, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may have no writer yet (io/file_wait.h) */
   if (*fd < 0) return weft__file_fail(path, errno);
   int error = fstat(*fd, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
   if (error) {
@@ -214,17 +215,26 @@ weft_err weft__file_read_at(int fd, const char *path, uint64_t offset, void *to,
   return WEFT_OK;
 }
 
+bool weft__file_is_unsized(int fd) {
+  struct stat st;
+  return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 weft_err weft__file_read(const char *path, text *out) {
   int fd;
   char chunk[16 << 10];
   WEFT_TRY(weft__file_open(path, &fd, NULL));
+  const bool unsized = weft__file_is_unsized(fd);
   weft_err err = WEFT_OK;
-  for (;;) {
+  for (uint64_t done = 0; !out->failed;) {
+    if (unsized) err = done < UNSIZED_MOST ? weft__file_wait(fd, path) : weft__file_endless(path);
+    if (err) break;
     ssize_t n = read(fd, chunk, sizeof chunk);
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EINTR || (unsized && errno == EAGAIN))) continue;
     if (n < 0) err = weft__file_fail(path, errno);
     if (n <= 0) break;
     weft__text_add(out, chunk, (size_t)n);
+    done += (uint64_t)n;
   }
   close(fd);
   if (err == WEFT_OK && out->failed) err = weft__fail(WEFT_OOM, "%s does not fit into memory", path);

@@ -33,6 +33,7 @@ void weft__path_list_finish(path_list *l);
 /* Reads `size` bytes at `offset`.  Returns OUT_OF_RANGE "Read less bytes than requested" if the file is shorter. */
 weft_err weft__file_read_at(int fd, const char *path, uint64_t offset, void *to, size_t size);
 weft_err weft__file_open(const char *path, int *fd, uint64_t *size); /* for reading */
+bool weft__file_is_unsized(int fd); /* a pipe or a device: reads first wait (io/file_wait.h) */
 
 /* A file that is written under a temporary name.  After a failure, append does nothing and all calls return the
  * error. */

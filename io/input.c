@@ -2,6 +2,7 @@
 #include "io/input.h"
 
 #include "base/alloc.h"
+#include "io/file_wait.h"
 #include "io/snappy.h"
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +23,9 @@ enum {
 struct input {
   char *path;
   int fd;
-  bool packed, disk_end, snappy;
-  text block; /* SNAPPY: the decoded block, of which block_at bytes are in `plain` or consumed */
+  bool packed, disk_end, snappy, unsized;
+  uint64_t piece; /* unsized: disk_offset when the last record began */
+  text block;     /* SNAPPY: the decoded block, of which block_at bytes are in `plain` or consumed */
   size_t block_at;
   uint64_t offset, disk_offset; /* of plain[at]; of the next byte to read from disk */
   size_t at, have;              /* plain[at..have) is not consumed yet */
@@ -64,6 +66,7 @@ weft_err weft__input_open(input **out, const char *path, compression c) {
   in->fd = -1;
   weft_err err = (in->path = weft__strdup(path)) ? weft__file_open(path, &in->fd, NULL) : WEFT_OOM;
   if (err != WEFT_OK) in->fd = -1;
+  in->unsized = !err && weft__file_is_unsized(in->fd);
   if (err == WEFT_OK) err = start_inflating(in, c);
   if (err == WEFT_OK)
     *out = in;
@@ -84,11 +87,21 @@ void weft__input_close(input *in) {
   weft__free(in);
 }
 
+void weft__input_begin(input *in) { in->piece = in->disk_offset; }
+
+/* Returns true if a read will not wait, and may read on.  Otherwise the error is kept. */
+static bool disk_ready(input *in) {
+  if (!in->unsized) return true;
+  weft__status_update(&in->failed, in->disk_offset - in->piece < UNSIZED_MOST ? weft__file_wait(in->fd, in->path)
+                                                                              : weft__file_endless(in->path));
+  return in->failed.code == WEFT_OK;
+}
+
 /* Reads from disk until there are bytes, the end of the file or an error. */
 static size_t disk_read(input *in, unsigned char *to) {
   for (;;) {
-    ssize_t n = read(in->fd, to, BUFFER);
-    if (n < 0 && errno == EINTR) continue;
+    ssize_t n = disk_ready(in) ? read(in->fd, to, BUFFER) : 0;
+    if (n < 0 && (errno == EINTR || (in->unsized && errno == EAGAIN))) continue;
     if (n < 0) weft__status_update(&in->failed, weft__file_fail(in->path, errno));
     if (n <= 0) in->disk_end = true;
     in->disk_offset += n > 0 ? (uint64_t)n : 0;
@@ -128,9 +141,11 @@ static void inflate_some(input *in) {
 /* Reads `size` bytes of the file.  Returns false at its end or after an error. */
 static bool disk_exactly(input *in, void *to, size_t size) {
   for (size_t done = 0; done < size;) {
+    if (!disk_ready(in)) return false;
     const ssize_t n = read(in->fd, (char *)to + done, size - done);
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EINTR || (in->unsized && errno == EAGAIN))) continue;
     if (n < 0) weft__status_update(&in->failed, weft__file_fail(in->path, errno));
+    in->disk_offset += n > 0 ? (uint64_t)n : 0;
     if (n == 0 && done)
       weft__status_update(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: the compressed data ends early", in->path));
     if (n <= 0) return false;
@@ -150,6 +165,7 @@ static bool snappy_block(input *in) {
   weft_err err = WEFT_OK;
   if (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode) && size > (uint64_t)st.st_size)
     err = weft__fail(WEFT_DATA_LOSS, "%s: a block of %zu bytes is longer than the file", in->path, size);
+  if (!err && in->unsized && size > UNSIZED_MOST) err = weft__file_endless(in->path);
   char *to = err ? NULL : weft__text_reserve(&packed, size + 1);
   if (!err && !to) err = WEFT_OOM;
   if (!err && size && !disk_exactly(in, to, size) && in->failed.code == WEFT_OK)

@@ -18,6 +18,9 @@ typedef struct input input;
 /* COMPRESSION_GUESS means gzip if the file begins like one.  Returns UNIMPLEMENTED without zlib. */
 weft_err weft__input_open(input **out, const char *path, compression c);
 void weft__input_close(input *in);
+/* A record begins, or what else is kept as a whole.  Of a pipe or a device, which may have no end, at most UNSIZED_MOST
+ * bytes (io/file_wait.h) are read for one. */
+void weft__input_begin(input *in);
 /* Reads up to size bytes; fewer only at the end. */
 weft_err weft__input_read(input *in, void *to, size_t size, size_t *got);
 /* Returns the next byte, or -1 at the end or after an error; weft__input_status distinguishes the two. */

@@ -85,6 +85,7 @@ weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *
   *offset = at;
   *end = false;
   if (r->failed.code != WEFT_OK) return weft__status_raise(&r->failed);
+  weft__input_begin(r->in);
   weft_err err = weft__input_read(r->in, header, HEADER, &got);
   if (err == WEFT_OK && got < HEADER) { /* also a few extra bytes at the end, which TF ignores */
     *end = true;

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/cast.h"
 #include "io/confine.h"
+#include "io/file_wait.h"
 #include "io/lmdb.h"
 #include "io/record.h"
 #include "io/table.h"
@@ -69,12 +70,12 @@ static void reader_close_file(reader *r) {
 static weft_err reader_skip_lines(reader *r) {
   for (int c; r->index < r->spec.skip_header_lines && (c = weft__input_byte(r->in)) >= 0;)
     if (c == '\n') r->index++;
-  return WEFT_OK;
+  return weft__input_status(r->in);
 }
 
 static weft_err reader_skip_bytes(reader *r, int64_t n) {
   while (n-- > 0 && weft__input_byte(r->in) >= 0) {}
-  return WEFT_OK;
+  return weft__input_status(r->in);
 }
 
 static weft_err reader_open_file(reader *r) {
@@ -98,6 +99,7 @@ static weft_err reader_next_record(reader *r, text *val, uint64_t *number, bool 
 
 /* Removes one carriage return at the end of a line. */
 static weft_err reader_next_line(reader *r, text *val, uint64_t *number, bool *end) {
+  weft__input_begin(r->in);
   int c = weft__input_byte(r->in);
   *end = c < 0;
   for (; c >= 0 && c != '\n'; c = weft__input_byte(r->in)) weft__text_add(val, &(char){(char)c}, 1);
@@ -114,6 +116,7 @@ static weft_err reader_next_fixed(reader *r, text *val, uint64_t *number, bool *
   if (r->window.size < need) {
     char *room = weft__text_reserve(&r->window, need - r->window.size);
     if (!room) return WEFT_OOM;
+    weft__input_begin(r->in);
     WEFT_TRY(weft__input_read(r->in, room, need - r->window.size, &got));
     r->window.size += got;
   }
@@ -292,6 +295,7 @@ static bool reader_advance(reader *r) {
 /* Serves the current request; returns false if it waits for a name and another thread will continue. */
 static bool reader_serve(reader *r, request *q) {
   WEFT_ASSERT(q == r->current && q->n <= q->wanted);
+  const file_wait until = {.cancel = q->base.cancel}, *before = weft__file_wait_set(&until);
   weft_err err = r->name_arrived ? reader_start_file(r) : WEFT_OK;
   while (err == WEFT_OK && q->n < q->wanted) {
     if (r->file) {
@@ -299,10 +303,13 @@ static bool reader_serve(reader *r, request *q) {
     } else if (q->n) {
       break; /* all records of a request are from one file */
     } else {
+      weft__file_wait_set(before);
       if (!reader_request_name(r, q)) return false;
+      weft__file_wait_set(&until);
       err = reader_start_file(r);
     }
   }
+  weft__file_wait_set(before);
   weft__status_update(&q->result, err);
   return true;
 }

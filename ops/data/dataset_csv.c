@@ -6,6 +6,7 @@
 #include "base/cast.h"
 #include "codec/number.h"
 #include "io/confine.h"
+#include "io/file_wait.h"
 #include "io/record.h"
 #include "ops/data/dataset.h"
 
@@ -94,6 +95,7 @@ static weft_err dataset_csv_read_field(csv_at *at, const csv *s, bool *last) {
   at->field.size = 0;
   WEFT_TRY(s->quotes && at->byte == '"' ? read_quoted(at, s->delim) : read_unquoted(at, s));
   if (at->field.failed) return WEFT_OOM;
+  if (at->byte < 0) WEFT_TRY(weft__input_status(at->in)); /* an error, and no end of the field */
   *last = at->byte < 0 || (char)at->byte != s->delim;
   if (at->byte == '\r') {
     dataset_csv_advance(at);
@@ -167,9 +169,8 @@ static weft_err dataset_csv_open_next(csv_at *at) {
   return WEFT_OK;
 }
 
-static weft_err csv_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+static weft_err csv_read(iterator *it, weft_tensor *out, bool *end) {
   csv_at *at = (csv_at *)it;
-  (void)st;
   for (;;) {
     weft_err err = WEFT_OK;
     if (!at->path) {
@@ -180,15 +181,23 @@ static weft_err csv_next(iterator *it, const step *st, weft_tensor *out, bool *e
     }
     if (!err && at->byte >= 0) {
       plain_locale l;
+      weft__input_begin(at->in);
       weft__locale_begin(&l);
       err = read_record(it, out);
       weft__locale_end(&l);
-      return err;
+      if (!err || at->byte >= 0 || weft__input_status(at->in) == WEFT_OK) return err;
     }
     if (!err) err = weft__input_status(at->in);
     close_file(at);
     WEFT_TRY(err);
   }
+}
+
+static weft_err csv_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  const file_wait until = {st->cancel, st->deadline_ns}, *before = weft__file_wait_set(&until);
+  const weft_err err = csv_read(it, out, end);
+  weft__file_wait_set(before);
+  return err;
 }
 
 static const dataset_kind csv_kind = {

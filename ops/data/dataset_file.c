@@ -1,6 +1,7 @@
 /* dataset_file.c - data sets that read files: records, lines, or records of fixed length. */
 #include "base/alloc.h"
 #include "io/confine.h"
+#include "io/file_wait.h"
 #include "io/record.h"
 #include "ops/data/dataset.h"
 #include <unistd.h>
@@ -117,6 +118,7 @@ static weft_err dataset_file_open_next(files_at *at) {
 static weft_err next_line(files_at *at, bool *end) {
   int c;
   at->line.size = 0;
+  weft__input_begin(at->in);
   while ((c = weft__input_byte(at->in)) >= 0 && c != '\n') {
     char byte = (char)c;
     weft__text_add(&at->line, &byte, 1);
@@ -134,6 +136,7 @@ static weft_err next_line(files_at *at, bool *end) {
  * as the footer has are always read ahead. */
 static weft_err next_unmeasured(const files *s, files_at *at, bool *end) {
   size_t want = (size_t)(s->record + s->footer), got = 0;
+  weft__input_begin(at->in);
   char *room = weft__text_reserve(&at->ahead, want);
   if (!room) return WEFT_OOM;
   WEFT_TRY(weft__input_read(at->in, room, want - at->ahead.size, &got));
@@ -176,8 +179,7 @@ static weft_err dataset_file_return(files_at *at, weft_tensor *out) {
   return weft__str_set(&TENSOR_DATA(out, str)[0], at->line.data, at->line.size);
 }
 
-static weft_err files_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
-  (void)st;
+static weft_err files_read(iterator *it, weft_tensor *out, bool *end) {
   files_at *at = (files_at *)it;
   const files *s = (files *)it->set;
   for (;;) {
@@ -197,6 +199,13 @@ static weft_err files_next(iterator *it, const step *st, weft_tensor *out, bool 
     close_file(at); /* a corrupt file ends where the damage is */
     if (err) return err;
   }
+}
+
+static weft_err files_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  const file_wait until = {st->cancel, st->deadline_ns}, *before = weft__file_wait_set(&until);
+  const weft_err err = files_read(it, out, end);
+  weft__file_wait_set(before);
+  return err;
 }
 
 static const dataset_kind files_dataset = {

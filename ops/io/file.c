@@ -4,6 +4,7 @@
 #include "graph/kernel.h"
 #include "io/confine.h"
 #include "io/file.h"
+#include "io/file_wait.h"
 #include <stdlib.h>
 
 static weft_err path_arg(const kernel *k, int i, const char *what, char **out) {
@@ -21,7 +22,9 @@ static weft_err read_cpu(kernel *k) {
   char *path = NULL;
   text t = {0};
   WEFT_TRY(path_arg(k, 0, "filename", &path));
+  const file_wait until = {k->step->cancel, k->step->deadline_ns}, *before = weft__file_wait_set(&until);
   weft_err err = weft__file_read(path, &t);
+  weft__file_wait_set(before);
   weft_tensor *out = err == WEFT_OK ? weft__out(k, 0, &SHAPE_SCALAR) : NULL;
   if (err == WEFT_OK) err = out ? weft__str_set(TENSOR_DATA(out, str), weft__text_get(&t), t.size) : WEFT_OOM;
   weft__text_finish(&t);

@@ -100,6 +100,29 @@ static weft_err held_decode(const Tensorflow__VariantTensorDataProto *p, held_te
   return WEFT_OK;
 }
 
+/* Checks row splits over `rows` rows: kernels use them as offsets. */
+static weft_err held_check_splits(const weft_tensor *t, int64_t rows) {
+  bool good = (t->dtype == WEFT_INT32 || t->dtype == WEFT_INT64) && t->shape.rank == 1 && t->shape.dim[0] > 0 &&
+              weft__tensor_int(t, 0) == 0 && weft__tensor_int(t, t->shape.dim[0] - 1) == rows;
+  for (int64_t i = 1; good && i < t->shape.dim[0]; i++) good = weft__tensor_int(t, i) >= weft__tensor_int(t, i - 1);
+  if (good) return WEFT_OK;
+  return weft__fail(WEFT_DATA_LOSS, "the row splits of a variant in the file, of shape %s, do not divide %lld rows",
+                    weft__shape_text(&t->shape), (long long)rows);
+}
+
+/* Checks that a variant from a file has the tensors of its type; those of an element are checked when it is taken. */
+static weft_err held_check(const held_tensors *v) {
+  const bool is_one = strcmp(v->base.type, HELD_TENSOR) == 0, is_ragged = strcmp(v->base.type, HELD_RAGGED) == 0;
+  if ((is_one && v->n != 1) || (is_ragged && v->n < 1))
+    return weft__fail(WEFT_DATA_LOSS, "a %s in the file consists of %d tensors", v->base.type, v->n);
+  for (int i = 0; is_ragged && i + 1 < v->n; i++) {
+    const shape *next = &v->t[i + 1].shape;
+    const int64_t rows = next->rank ? next->dim[0] : -1;
+    WEFT_TRY(held_check_splits(&v->t[i], i + 2 < v->n ? rows - 1 : rows));
+  }
+  return WEFT_OK;
+}
+
 weft_err weft__held_tensors_decode(const weft_tensor *strings, weft_tensor *out) {
   WEFT_TRY(weft__tensor_init(out, WEFT_VARIANT, &strings->shape));
   for (int64_t i = 0; i < weft__tensor_count(strings); i++) {
@@ -108,7 +131,8 @@ weft_err weft__held_tensors_decode(const weft_tensor *strings, weft_tensor *out)
     held_tensors *v = NULL;
     if (weft__proto_unpack(&m, &tensorflow__variant_tensor_data_proto__descriptor, s->size ? s->data : "", s->size))
       return weft__fail(WEFT_DATA_LOSS, "a string in the file is no variant: %s", weft__error_message());
-    const weft_err err = held_decode((const Tensorflow__VariantTensorDataProto *)m, &v);
+    weft_err err = held_decode((const Tensorflow__VariantTensorDataProto *)m, &v);
+    if (!err) err = held_check(v);
     protobuf_c_message_free_unpacked(m, NULL);
     if (v) weft__held_tensors_put(out, i, v);
     if (err) return err;

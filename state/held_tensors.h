@@ -25,7 +25,7 @@ held_tensors *weft__held_tensors_at(const weft_tensor *t, int64_t i, const char 
 /* Makes *out, which is empty, a tensor of strings, each a serialized VariantTensorDataProto with the tensors of a
  * variant. Returns UNIMPLEMENTED if a variant holds anything else. */
 weft_err weft__held_tensors_encode(const weft_tensor *variants, weft_tensor *out);
-/* The reverse.  Returns DATA_LOSS for strings that are no such messages. */
+/* The reverse.  Returns DATA_LOSS for strings that are no such messages, or that lack tensors of a variant. */
 weft_err weft__held_tensors_decode(const weft_tensor *strings, weft_tensor *out);
 
 #endif

@@ -36,10 +36,11 @@ static double filter_at(const filter *f, double distance) {
   return f->cutoff * sinc * bessel_i0(KAISER_BETA * sqrt(1 - w * w)) / bessel_i0(KAISER_BETA);
 }
 
-/* The coefficients of the input samples from -reach up to reach + 1 around a place between two samples. */
-static void filter_phase(const filter *f, int64_t phase, float *coefficients) {
-  for (int64_t j = -f->reach; j <= f->reach + 1; j++)
-    coefficients[j + f->reach] = (float)filter_at(f, (double)j - (double)phase / (double)f->up);
+/* The taps of a place between two samples are those of the input samples from -reach up to reach + 1 around it.  Writes
+ * the coefficients of taps [begin, end). */
+static void filter_phase(const filter *f, int64_t phase, int64_t begin, int64_t end, float *coefficients) {
+  for (int64_t j = begin; j < end; j++)
+    *coefficients++ = (float)filter_at(f, (double)(j - f->reach) - (double)phase / (double)f->up);
 }
 
 static int64_t greatest_divisor(int64_t a, int64_t b) {
@@ -61,18 +62,20 @@ weft_err weft__resample(const float *x, int64_t frames, uint32_t channels, uint3
   f.reach = (int64_t)ceil(HALF_WIDTH / f.cutoff);
   const int64_t taps = 2 * f.reach + 2;
   const bool table = f.up <= PHASES_MAX && taps <= PHASES_MAX;
-  float *coefficients = weft__alloc((size_t)(table ? f.up * taps : taps) * sizeof(float));
+  /* A header may ask for a filter that is billions of times as long as the sound: only taps that meet it count. */
+  const int64_t most = taps < frames ? taps : frames;
+  float *coefficients = weft__alloc((size_t)(table ? f.up * taps : most) * sizeof(float) + 1);
   if (!coefficients) return WEFT_OOM;
-  for (int64_t p = 0; table && p < f.up; p++) filter_phase(&f, p, coefficients + p * taps);
+  for (int64_t p = 0; table && p < f.up; p++) filter_phase(&f, p, 0, taps, coefficients + p * taps);
   for (int64_t i = 0; i < n; i++) {
     const int64_t at = i * f.down / f.up, phase = i * f.down % f.up;
-    const float *h = table ? coefficients + phase * taps : coefficients;
-    if (!table) filter_phase(&f, phase, coefficients);
     const int64_t first = at - f.reach, begin = first < 0 ? -first : 0;
     const int64_t end = first + taps > frames ? frames - first : taps;
+    if (!table) filter_phase(&f, phase, begin, end, coefficients);
+    const float *h = table ? coefficients + phase * taps + begin : coefficients;
     for (uint32_t c = 0; c < channels; c++) {
       float sum = 0;
-      for (int64_t j = begin; j < end; j++) sum += h[j] * x[(first + j) * channels + c];
+      for (int64_t j = begin; j < end; j++) sum += h[j - begin] * x[(first + j) * channels + c];
       y[i * channels + c] = sum;
     }
   }

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   float *x = weft__alloc((size_t)count * sizeof *x + 1);
   for (int64_t i = 0; x && i < count; i++) x[i] = weft__wav_sample(&w, i);
   const int64_t frames = w.rate ? weft__resampled_frames(w.frames, w.rate, 8000) : 0;
-  float *y = frames > 0 && frames < FRAMES_MOST && w.rate < 100000 && w.channels < 8
+  float *y = frames > 0 && frames < FRAMES_MOST && w.channels < 8
                  ? weft__alloc((size_t)(frames * w.channels) * sizeof *y)
                  : NULL;
   if (x && y) (void)weft__resample(x, w.frames, w.channels, w.rate, 8000, y);

@@ -83,6 +83,7 @@ weft_err weft__dataset_pass_init(dataset_pass *p, const step *st) {
   weft__cancel_init(&p->cancel);
   pthread_mutex_init(&p->lock, NULL);
   p->memory = NULL;
+  p->n_memory = p->n_kept = 0;
   p->root = NULL;
   p->stats = NULL;
   atomic_init(&p->asked_ns, INT64_MAX);
@@ -121,12 +122,41 @@ bool weft__dataset_pass_is_idle(const dataset_pass *p) {
 }
 
 struct dataset_pass_entry {
-  const void *of;
+  object *of; /* a reference */
   object *object;
   struct dataset_pass_entry *next;
 };
 
-static weft_err dataset_pass_add_object(dataset_pass *p, const void *of, dataset_pass_make *make, object **out) {
+static void dataset_pass_release(struct dataset_pass_entry *list) {
+  for (struct dataset_pass_entry *m = list, *next; m; m = next) {
+    next = m->next;
+    weft__object_release(m->object);
+    weft__object_release(m->of);
+    weft__free(m);
+  }
+}
+
+enum { SWEEP_AT = 64 };
+
+/* Takes out the entries of data sets and functions to which only the pass refers: nobody can ask for their objects any
+ * more.  A data set that a function makes for each element ends so.  The caller releases them without the lock. */
+static struct dataset_pass_entry *dataset_pass_sweep(dataset_pass *p) {
+  struct dataset_pass_entry *gone = NULL;
+  if (p->n_memory < SWEEP_AT || p->n_memory / 2 < p->n_kept) return NULL;
+  for (struct dataset_pass_entry **at = &p->memory, *m; (m = *at);) {
+    if (atomic_load(&m->of->refs) > 1) {
+      at = &m->next;
+      continue;
+    }
+    *at = m->next;
+    m->next = gone, gone = m;
+    p->n_memory--;
+  }
+  p->n_kept = p->n_memory;
+  return gone;
+}
+
+static weft_err dataset_pass_add_object(dataset_pass *p, object *of, dataset_pass_make *make, object **out) {
   struct dataset_pass_entry *m = weft__alloc(sizeof *m);
   if (!m) return WEFT_OOM;
   weft_err err = make(of, out);
@@ -134,35 +164,40 @@ static weft_err dataset_pass_add_object(dataset_pass *p, const void *of, dataset
     weft__free(m);
     return err;
   }
+  weft__object_retain(of);
   *m = (struct dataset_pass_entry){of, *out, p->memory};
   p->memory = m;
+  p->n_memory++;
   return WEFT_OK;
 }
 
-weft_err weft__dataset_pass_object(dataset_pass *p, const void *of, dataset_pass_make *make, object **out) {
+weft_err weft__dataset_pass_object(dataset_pass *p, object *of, dataset_pass_make *make, object **out) {
   *out = NULL;
   pthread_mutex_lock(&p->lock);
   for (const struct dataset_pass_entry *m = p->memory; m && !*out; m = m->next)
     if (m->of == of) *out = m->object;
+  struct dataset_pass_entry *gone = *out ? NULL : dataset_pass_sweep(p);
   weft_err err = *out ? WEFT_OK : dataset_pass_add_object(p, of, make, out);
   pthread_mutex_unlock(&p->lock);
+  dataset_pass_release(gone);
   return err;
 }
 
-const dataset *weft__dataset_pass_stats(dataset_pass *p, const dataset *set) {
+dataset *weft__dataset_pass_stats(dataset_pass *p, dataset *set) {
   pthread_mutex_lock(&p->lock);
-  const dataset *before = p->stats;
-  if (set) p->stats = set;
+  dataset *before = p->stats;
+  if (set)
+    p->stats = set, weft__object_retain(&set->base.base);
+  else if (before)
+    weft__object_retain(&before->base.base);
   pthread_mutex_unlock(&p->lock);
   return before;
 }
 
 void weft__dataset_pass_finish(dataset_pass *p) {
-  for (struct dataset_pass_entry *m = p->memory, *next; m; m = next) {
-    next = m->next;
-    weft__object_release(m->object);
-    weft__free(m);
-  }
+  dataset_pass_release(p->memory);
+  if (p->stats) weft__object_release(&p->stats->base.base);
+  weft__dataset_release(p->root);
   if (p->step.resources) weft__resources_end_session(p->step.resources, p->session); /* the state of its functions */
   pthread_mutex_destroy(&p->lock);
   weft__cancel_finish(&p->cancel);
@@ -175,7 +210,7 @@ weft_err weft__iterator_create(iterator **out, dataset *d, dataset_pass *p) {
   weft__object_retain(&d->base.base);
   it->set = d;
   it->pass = p;
-  if (!p->root) p->root = d;
+  if (!p->root) p->root = d, weft__object_retain(&d->base.base);
   weft_err err = d->kind->begin ? d->kind->begin(it) : WEFT_OK;
   if (err)
     weft__iterator_destroy(it);
@@ -303,7 +338,7 @@ static weft_err captured_call_function(const captured *c, function *f, const ste
 weft_err weft__captured_call(const captured *c, dataset_pass *p, const step *st, const weft_tensor *arg, int n_arg,
                              weft_tensor *out, int n_out) {
   function *f = c->f;
-  if (f->n_target) WEFT_TRY(weft__dataset_pass_object(p, f, captured_clone_function, (object **)&f));
+  if (f->n_target) WEFT_TRY(weft__dataset_pass_object(p, &f->base, captured_clone_function, (object **)&f));
   int n = n_arg + c->n + n_out;
   void *few[FEW] = {NULL}, **memory = n <= FEW ? few : weft__alloc_zero((size_t)n, sizeof *memory);
   if (!memory) return WEFT_OOM;

@@ -48,10 +48,11 @@ typedef struct dataset_pass {
   cancel cancel;
   char *session;
   atomic_llong asked_ns; /* when an element was last requested; INT64_MAX while a request runs */
-  const dataset *root;   /* the data set of the first iterator of the pass, which is not retained */
+  dataset *root;         /* a reference: the data set of the first iterator of the pass */
   pthread_mutex_t lock;  /* guards what follows */
   struct dataset_pass_entry *memory;
-  const dataset *stats; /* the data set that says where statistics go, which is not retained; NULL: nowhere */
+  int n_memory, n_kept; /* entries now, and after the last sweep */
+  dataset *stats;       /* a reference: the data set that says where statistics go; NULL: nowhere */
 } dataset_pass;
 
 struct iterator {
@@ -81,12 +82,13 @@ void weft__dataset_pass_request_begin(dataset_pass *p);
 void weft__dataset_pass_request_end(dataset_pass *p);
 bool weft__dataset_pass_is_idle(const dataset_pass *p); /* true: such a thread should exit */
 /* Finds the object of `of` (a data set or a function) in this pass, or creates it with `make`, under the lock of the
- * pass. *out is borrowed and lives as long as the pass. */
+ * pass, which retains `of`: otherwise a later data set at the same address would find the object. *out is borrowed, and
+ * lives as long as the caller refers to `of`, but not longer than the pass. */
 typedef weft_err dataset_pass_make(const void *of, object **out);
-weft_err weft__dataset_pass_object(dataset_pass *p, const void *of, dataset_pass_make *make, object **out);
-/* Returns the data set that says where statistics go (ops/data/dataset_stats.c), or NULL.  Unless `set` is NULL, it
- * takes that place. */
-const dataset *weft__dataset_pass_stats(dataset_pass *p, const dataset *set);
+weft_err weft__dataset_pass_object(dataset_pass *p, object *of, dataset_pass_make *make, object **out);
+/* Returns the data set that says where statistics go (ops/data/dataset_stats.c), or NULL; the caller releases it.
+ * Unless `set` is NULL, it takes that place. */
+dataset *weft__dataset_pass_stats(dataset_pass *p, dataset *set);
 /* The caller destroys *out.  d is retained; p must outlive the iterator. */
 weft_err weft__iterator_create(iterator **out, dataset *d, dataset_pass *p);
 void weft__iterator_destroy(

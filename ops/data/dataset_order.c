@@ -297,7 +297,7 @@ static weft_err make_cache(const void *of, object **out) {
 static weft_err cache_begin(iterator *it) {
   cache_at *at = (cache_at *)it;
   at->own.n_part = it->set->n_part;
-  return weft__dataset_pass_object(it->pass, it->set, make_cache, (object **)&at->cache);
+  return weft__dataset_pass_object(it->pass, &it->set->base.base, make_cache, (object **)&at->cache);
 }
 
 static void cache_finish(iterator *it) {

@@ -61,7 +61,7 @@ static weft_err begin_random(iterator *it) {
   uint64_t seed[2];
   if (s->reshuffle) {
     object *o = NULL;
-    WEFT_TRY(weft__dataset_pass_object(it->pass, it->set, make_seeder, &o));
+    WEFT_TRY(weft__dataset_pass_object(it->pass, &it->set->base.base, make_seeder, &o));
     seeder *from = (seeder *)o;
     pthread_mutex_lock(&from->lock);
     seed[0] = weft__philox_word(&from->random);

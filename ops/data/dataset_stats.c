@@ -122,9 +122,10 @@ static void target_destroy(dataset *d) {
 }
 
 static weft_err target_begin(iterator *it) {
-  const dataset *outer = weft__dataset_pass_stats(it->pass, it->set);
+  dataset *outer = weft__dataset_pass_stats(it->pass, it->set);
   const weft_err err = weft__walk_begin(it);
-  if (outer) weft__dataset_pass_stats(it->pass, outer);
+  if (outer) weft__dataset_release(weft__dataset_pass_stats(it->pass, outer));
+  weft__dataset_release(outer);
   return err;
 }
 
@@ -166,15 +167,20 @@ typedef struct stats_source {
 
 typedef struct stats_source_at {
   walk base;
-  const stats_target *target; /* borrowed: an iterator that outlives this one retains it */
+  stats_target *target; /* a reference */
   int64_t count;
 } stats_source_at;
 
 static void source_destroy(dataset *d) { weft__free(((stats_source *)d)->tag); }
 
 static weft_err source_begin(iterator *it) {
-  ((stats_source_at *)it)->target = (const stats_target *)weft__dataset_pass_stats(it->pass, NULL);
+  ((stats_source_at *)it)->target = (stats_target *)weft__dataset_pass_stats(it->pass, NULL);
   return weft__walk_begin(it);
+}
+
+static void source_finish(iterator *it) {
+  weft__walk_finish(it);
+  weft__dataset_release((dataset *)((stats_source_at *)it)->target);
 }
 
 static weft_err source_report(iterator *it, double v) {
@@ -215,7 +221,7 @@ static weft_err bytes_next(iterator *it, const step *st, weft_tensor *out, bool 
 #define SOURCE_KIND(NAME, NEXT)                                                                                        \
   {                                                                                                                    \
     NAME, sizeof(stats_source), sizeof(stats_source_at), .destroy = source_destroy, .begin = source_begin,             \
-                                                         .next = (NEXT), .finish = weft__walk_finish,                  \
+                                                         .next = (NEXT), .finish = source_finish,                      \
                                                          .count = weft__dataset_count_of_input, .passes = true         \
   }
 

@@ -224,6 +224,12 @@ def flat_shapes(x):
     return [x]
 
 
+@pipeline
+def caches_of_data_sets_that_a_function_makes(tf, files):
+    """Each has its own, also where the next data set is made at the address of the last one."""
+    return tf.data.Dataset.range(200).flat_map(lambda i: tf.data.Dataset.from_tensors(i).cache().repeat(2))
+
+
 @pytest.mark.parametrize("name", PIPELINES)
 def test_same_elements(name, files):
     got, want = (walk(tf, name, files, False) for tf in BOTH)

@@ -5,6 +5,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/fft/fft.h"
+#include "kernels/work/long_work.h"
 #include <math.h>
 #include <string.h>
 
@@ -134,8 +135,10 @@ static void mfcc_weigh_bins(mfcc *m, double rate) {
   }
 }
 
+enum { COSINE_COST = 16 }; /* in the operations of kernels/work/long_work.h */
+
 /* Computes one row.  As in TensorFlow it is zero if the upper limit is above the highest bin. */
-static void mfcc_row(const mfcc *m, const float *x, float *y) {
+static void mfcc_row(const mfcc *m, const float *x, float *y, long_work *work, int64_t *spent) {
   memset(y, 0, (size_t)m->coefficients * sizeof *y);
   if (m->end >= m->bins) return;
   for (int64_t f = 0; f < m->filters; f++) m->energy[f] = 0;
@@ -146,7 +149,7 @@ static void mfcc_row(const mfcc *m, const float *x, float *y) {
   }
   for (int64_t f = 0; f < m->filters; f++) m->energy[f] = log(m->energy[f] < 1e-12 ? 1e-12 : m->energy[f]);
   const double norm = sqrt(2 / (double)m->filters), angle = PI / (double)m->filters;
-  for (int64_t c = 0; c < m->coefficients; c++) {
+  for (int64_t c = 0; c < m->coefficients && !weft__long_work_spent(work, spent, COSINE_COST * m->filters); c++) {
     double sum = 0;
     for (int64_t f = 0; f < m->filters; f++) sum += norm * cos((double)c * angle * ((double)f + 0.5)) * m->energy[f];
     y[c] = (float)sum;
@@ -163,11 +166,15 @@ static weft_err mfcc_cpu(kernel *k) {
   m.band = weft__alloc_zero((size_t)m.bins + 1, sizeof *m.band);
   m.weight = weft__alloc_zero((size_t)m.bins + 1, sizeof *m.weight);
   m.energy = weft__alloc_zero((size_t)m.filters + 1, sizeof *m.energy);
-  const weft_err err = m.band && m.weight && m.energy ? WEFT_OK : WEFT_OOM;
+  weft_err err = m.band && m.weight && m.energy ? WEFT_OK : WEFT_OOM;
   if (!err) {
     mfcc_weigh_bins(&m, (double)weft__tensor_int(k->in[1], 0));
+    long_work work = weft__long_work(k);
+    int64_t spent = 0;
     for (int64_t r = 0; r < x->dim[0] * x->dim[1]; r++)
-      mfcc_row(&m, TENSOR_DATA(k->in[0], float) + r * m.bins, TENSOR_DATA(out, float) + r * m.coefficients);
+      mfcc_row(&m, TENSOR_DATA(k->in[0], float) + r * m.bins, TENSOR_DATA(out, float) + r * m.coefficients, &work,
+               &spent);
+    err = weft__long_work_end(&work);
   }
   weft__free(m.band), weft__free(m.weight), weft__free(m.energy);
   return err;

@@ -10,6 +10,7 @@
 #include "base/cast.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
+#include "kernels/work/long_work.h"
 #include "tensor/tensor.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -57,6 +58,7 @@ typedef struct loss {
   weft_tensor *loss, *gradient;
   bool collapse, merge, ignore_longer;
   atomic_bool no_memory;
+  long_work *work;
 } loss;
 
 /* The path of one batch entry, and the values along it. */
@@ -95,8 +97,10 @@ static bool ctc_skips(const loss *l, const path *p, int64_t u) {
   return !(l->merge && p->class_of[u] == p->class_of[u - 2]);
 }
 
+enum { LOG_COST = 32 }; /* of a place in a frame, in the operations of kernels/work/long_work.h */
+
 static void ctc_forward(const loss *l, const path *p, int64_t b) {
-  for (int64_t t = 0; t < p->frames; t++) {
+  for (int64_t t = 0, spent = 0; t < p->frames && !weft__long_work_spent(l->work, &spent, LOG_COST * p->places); t++) {
     double *now = p->alpha + t * p->places;
     const double *last = t > 0 ? now - p->places : now;
     for (int64_t u = 0; u < p->places; u++) {
@@ -145,7 +149,8 @@ static void ctc_solve(const loss *l, path *p, int64_t b) {
   double log_p = end[p->places - 1];
   if (p->places > 1) log_p = log_add(log_p, end[p->places - 2]);
   weft__tensor_set_real(l->loss, b, -log_p);
-  for (int64_t t = p->frames - 1; t >= 0; t--) {
+  int64_t spent = 0;
+  for (int64_t t = p->frames - 1; t >= 0 && !weft__long_work_spent(l->work, &spent, LOG_COST * p->places); t--) {
     ctc_backward(l, p, t, b);
     write_gradient(l, p, t, b, log_p);
     double *swap = p->beta;
@@ -258,7 +263,11 @@ static weft_err run_loss(kernel *k, loss *l) {
   memset(l->loss->data, 0, (size_t)l->f.batch * weft__dtype_size(l->loss->dtype));
   memset(l->gradient->data, 0, (size_t)weft__tensor_count(l->gradient) * weft__dtype_size(l->loss->dtype));
   const int64_t labels = l->start[l->f.batch] / l->f.batch;
+  long_work work = weft__long_work(k);
+  l->work = &work;
   weft__kernel_loop(k, l->f.batch, l->f.time * (200 * labels + 20 * l->f.classes), solve_batches, l);
+  l->work = NULL;
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&work)));
   if (atomic_load(&l->no_memory)) return weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for the paths");
   return WEFT_OK;
 }
@@ -430,6 +439,8 @@ typedef struct search {
   int64_t *place;   /* per node: its index in `now`, or -1 */
   bool *taken;      /* (width, classes): the prefix extended by this class is in `now` too */
   double *chance;   /* probability of each class in the frame */
+  long_work *work;
+  int64_t spent, cost; /* cost: of the last frame */
 } search;
 
 static int ctc_better(const void *a, const void *b) {
@@ -495,13 +506,14 @@ static weft_err search_batch(search *s, int64_t b) {
   s->kept = 1;
   s->now[0] = (beam){.node = -1, .parent = -1, .last = -1, .label = -INFINITY};
   WEFT_TRY(ctc_adopt(s, &s->now[0]));
-  for (int64_t t = 0; t < s->f.length[b]; t++) {
+  for (int64_t t = 0; t < s->f.length[b] && !weft__long_work_spent(s->work, &s->spent, s->cost); t++) {
     const double sum = log_sum(&s->f, t, b);
     for (int64_t c = 0; c < s->f.classes; c++)
       s->chance[c] = weft__tensor_double(s->f.x, ctc_at(&s->f, t, b) + c) - sum;
     WEFT_TRY(ctc_advance(s));
+    s->cost = LOG_COST * s->kept * s->f.classes;
   }
-  return WEFT_OK;
+  return weft__long_work_end(s->work);
 }
 
 /* Writes the labels of a prefix, last one first; `merge` merges equal neighbors.  If `to` is NULL, they are only
@@ -593,7 +605,8 @@ static weft_err beam_run(kernel *k, search *s, int64_t paths, found *f) {
 }
 
 static weft_err beam_cpu(kernel *k) {
-  search s = {.width = weft__node_int(k->node, "beam_width", 1)};
+  long_work work = weft__long_work(k);
+  search s = {.width = weft__node_int(k->node, "beam_width", 1), .work = &work};
   found f = {0};
   const int64_t paths = weft__node_int(k->node, "top_paths", 1);
   WEFT_TRY(read_frames(k, 1, WEFT_FAILED_PRECONDITION, &s.f));

@@ -19,6 +19,7 @@ import sys
 import time
 import typing
 
+import figures
 import rivals
 import shapes
 from net import Network
@@ -283,11 +284,18 @@ def json_lines(row, results):
             yield {**same, "value": round(found.cpu, 4), "unit": "ms cpu"}
 
 
+def vectors():
+    """The widest vectors of this processor, in words."""
+    with open("/proc/cpuinfo") as info:
+        has = set(info.read().split())
+    return next((words for flag, words in figures.VECTORS.items() if flag in has), "without vectors")
+
+
 def write_json(path, rows, options):
     """One object a line; the first says when, where and how the others were measured."""
     with open(path, "w") as out:
         head = {"date": time.strftime("%Y-%m-%d"), "machine": platform.machine(), "cores": os.cpu_count(),
-                "rounds": options.rounds, "seconds": options.seconds, "net": options.net}
+                "vectors": vectors(), "rounds": options.rounds, "seconds": options.seconds, "net": options.net}
         for line in (head, *(line for row, results in rows for line in json_lines(row, results))):
             out.write(json.dumps(line) + "\n")
 

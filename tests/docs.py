@@ -3,13 +3,16 @@
 
 Every C block of the README and of getting-started.md must be, word for word, in a file of examples/.  Every path in
 backquotes and every relative link must be in the tree.  Every folder of C code must be in the README's drawing.  Every
-file that declares a lock must be in the table of threads.md, which lists only such files, in ascending order.
+file that declares a lock must be in the table of threads.md, which lists only such files, in ascending order.  The
+measured figures are those of bench/figures.json.
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import figures  # noqa: E402
 FOLDERS = [*(ROOT / "cmake/floors.txt").read_text().split(), "cli", "examples", "bench"]
 
 
@@ -68,6 +71,8 @@ def complaints():
     for check, page in ((missing_programs, "README.md"), (missing_programs, "docs/getting-started.md"),
                         (missing_folders, "README.md"), (missing_locks, "docs/threads.md"), (stale_locks, "docs/threads.md")):
         yield from ((page, what) for what in check(texts[page]))
+    for page in figures.stale_pages():
+        yield page, "a table differs from bench/figures.json (bench/figures.py --write makes it anew)"
 
 
 def main():

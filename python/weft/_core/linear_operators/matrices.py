@@ -220,10 +220,6 @@ class LinearOperatorDiag(LinearOperator):
 class _Sized(LinearOperator):
     """The base of operators whose size is an argument."""
 
-    def add_to_tensor(self, mat, name="add_to_tensor"):
-        """Returns the matrices plus a tensor; mat is named x in other operators."""
-        return super().add_to_tensor(mat, name)
-
     def _checked_size(self, value, name, proper):
         """Returns (the size as a tensor, its value if known); proper: the graph checks it when it runs."""
         if value is None:
@@ -257,7 +253,7 @@ class _Sized(LinearOperator):
         return with_dependencies([check_ops.assert_equal(self._rows, array_ops.shape(x)[-2])], x)
 
     def add_to_tensor(self, mat, name="add_to_tensor"):
-        """Returns the matrices plus a tensor."""
+        """Returns the matrices plus a tensor; mat is named x in other operators."""
         return self._sum(mat, name)
 
 

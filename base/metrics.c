@@ -24,6 +24,7 @@ static metrics_sample recent[RECENT_SAMPLES];
 static int n_recent, stride = 1, skipped;
 static double loss_sum;
 static int n_loss;
+static int n_uninitialized; /* sessions that wait: a metrics_uninitialized each */
 static linked_list waits = WEFT_LIST_INIT(waits);
 
 /* ---- counting ---- */
@@ -83,11 +84,11 @@ void weft__metrics_set_checkpoint(const char *path) {
   pthread_mutex_unlock(&lock);
 }
 
-void weft__metrics_add_error(const char *component, const char *text) {
+/* The caller holds the lock. */
+static void metrics_list_error(const char *component, const char *text) {
   metrics_error e = {.at_us = weft__clock_wall_us()};
   snprintf(e.component, sizeof e.component, "%s", component);
   snprintf(e.text, sizeof e.text, "%s", text);
-  pthread_mutex_lock(&lock);
   metrics_snapshot *k = &current;
   int at = k->n_error - 1;
   while (at >= 0 && strcmp(k->error[at].text, e.text) != 0) at--;
@@ -98,15 +99,35 @@ void weft__metrics_add_error(const char *component, const char *text) {
   }
   WEFT_ASSERT(k->n_error < METRICS_ERRORS);
   k->error[k->n_error++] = e;
+}
+
+void weft__metrics_add_error(const char *component, const char *text) {
+  pthread_mutex_lock(&lock);
+  metrics_list_error(component, text);
   pthread_mutex_unlock(&lock);
 }
 
-void weft__metrics_forget_errors(const char *component) {
-  int kept = 0;
+static const char initialization[] = "initialization";
+
+void weft__metrics_add_uninitialized(metrics_uninitialized *u, const char *text) {
   pthread_mutex_lock(&lock);
+  if (!atomic_exchange(&u->waits, true)) n_uninitialized++;
+  metrics_list_error(initialization, text);
+  pthread_mutex_unlock(&lock);
+}
+
+/* The caller holds the lock. */
+static void metrics_forget_errors(const char *component) {
+  int kept = 0;
   for (int i = 0; i < current.n_error; i++)
     if (strcmp(current.error[i].component, component) != 0) current.error[kept++] = current.error[i];
   current.n_error = kept;
+}
+
+void weft__metrics_initialized(metrics_uninitialized *u) {
+  if (!atomic_load_explicit(&u->waits, memory_order_relaxed)) return;
+  pthread_mutex_lock(&lock);
+  if (atomic_exchange(&u->waits, false) && --n_uninitialized == 0) metrics_forget_errors(initialization);
   pthread_mutex_unlock(&lock);
 }
 

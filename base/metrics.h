@@ -7,6 +7,7 @@
 #define WEFT_BASE_METRICS_H
 
 #include "base/list.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -54,7 +55,16 @@ void weft__metrics_set_progress(int64_t step, double loss);
 void weft__metrics_set_checkpoint(const char *path); /* the checkpoint at this path was written just now */
 /* An error with this text that is listed already gets a new time. */
 void weft__metrics_add_error(const char *component, const char *text);
-void weft__metrics_forget_errors(const char *component); /* those of this component were overcome */
+
+/* Whether a session waits for its variables: a worker waits for the chief by running until all of them have values. */
+typedef struct metrics_uninitialized { /* {0}; owned by the session */
+  atomic_bool waits;
+} metrics_uninitialized;
+/* The session has read a variable that has no value: it waits from now on.  The error is listed for the component
+ * "initialization".  The errors of this component are all forgotten when no session of the process waits any more. */
+void weft__metrics_add_uninitialized(metrics_uninitialized *u, const char *text);
+/* The session waits no longer: a run has succeeded, or the session ends.  Takes no lock if it did not wait. */
+void weft__metrics_initialized(metrics_uninitialized *u);
 
 /* ---- waits: what the threads of this process wait for, such as a task that has not started ---- */
 

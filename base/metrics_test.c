@@ -53,11 +53,18 @@ TEST(of_many_errors_the_last_are_kept_and_each_once) {
   EXPECT_EQ_STR(p.error[METRICS_ERRORS - 2].component, "net/fast");
 }
 
-TEST(errors_of_one_component_can_be_forgotten) {
-  weft__metrics_add_error("a", "1");
-  weft__metrics_add_error("b", "2");
-  weft__metrics_add_error("a", "3");
-  weft__metrics_forget_errors("a");
+TEST(errors_of_initialization_are_forgotten_when_no_session_waits) {
+  metrics_uninitialized a = {0}, b = {0};
+  weft__metrics_add_uninitialized(&a, "1");
+  weft__metrics_add_error("session", "2");
+  weft__metrics_add_uninitialized(&a, "1"); /* the next run of the same session */
+  weft__metrics_add_uninitialized(&b, "3");
+  weft__metrics_initialized(&a);
+  weft__metrics_initialized(&a);
+  weft__metrics_read(&p);
+  EXPECT_EQ_INT(p.n_error, 3);
+  EXPECT_EQ_STR(p.error[2].component, "initialization");
+  weft__metrics_initialized(&b);
   weft__metrics_read(&p);
   EXPECT_EQ_INT(p.n_error, 1);
   EXPECT_EQ_STR(p.error[0].text, "2");

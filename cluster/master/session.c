@@ -36,6 +36,7 @@ typedef struct cluster_session {
   char handle[WEFT_HANDLE_SIZE];
 
   cost_model *costs; /* NULL: no run has a cost graph */
+  metrics_uninitialized uninitialized;
 
   pthread_mutex_t placement_lock; /* guards what follows */
   task_set tasks;
@@ -179,6 +180,7 @@ static weft_err cluster_session_close(weft_session *base) {
 
 static void cluster_session_destroy(weft_session *base) {
   cluster_session *s = (cluster_session *)base;
+  weft__metrics_initialized(&s->uninitialized);
   weft__requests_finish(&s->steps, cluster_session_destroy_step);
   weft__task_set_finish(&s->tasks);
   weft__cost_model_destroy(s->costs);
@@ -441,7 +443,7 @@ static weft_err cluster_session_run(weft_session *base, const plan_request *r, c
     if (!err) err = cluster_session_get_step(s, r, deadline_ns, &entry.cancel, &st);
     if (!err) err = cluster_session_run_step(s, st, r, feed, fetched, &entry.cancel, deadline_ns, opts);
     weft__cancel_link_off(&link);
-    weft__progress_note_run(err ? NULL : weft__cluster_step_progress(st), fetched, err);
+    weft__progress_note_run(&s->uninitialized, err ? NULL : weft__cluster_step_progress(st), fetched, err);
     cluster_session_end_run(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);

@@ -2,9 +2,7 @@
 #include "cluster/status/progress.h"
 
 #include "base/alloc.h"
-#include "base/metrics.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -68,24 +66,21 @@ static int64_t find_step(const progress *p, weft_tensor *const *fetched) {
   return -1;
 }
 
-/* A worker waits for the chief by running until no variable is uninitialized.  Such an error is shown while it lasts,
- * and forgotten when a run succeeds. */
-static const char waiting[] = "initialization";
-static atomic_bool is_waiting;
-
-static void note_error(weft_err err, const char *message) {
-  const bool uninitialized = weft__error_has(ERROR_UNINITIALIZED);
+static void note_error(metrics_uninitialized *u, weft_err err) {
+  const char *message = weft__error_message();
   if (err == WEFT_CANCELLED || err == WEFT_OUT_OF_RANGE) return;
-  if (uninitialized) atomic_store(&is_waiting, true);
-  weft__metrics_add_error(uninitialized ? waiting : "session", message);
+  if (weft__error_has(ERROR_UNINITIALIZED))
+    weft__metrics_add_uninitialized(u, message);
+  else
+    weft__metrics_add_error("session", message);
 }
 
-void weft__progress_note_run(const progress *p, weft_tensor *const *fetched, weft_err err) {
+void weft__progress_note_run(metrics_uninitialized *u, const progress *p, weft_tensor *const *fetched, weft_err err) {
   weft__metrics_add(METRICS_SESSION_RUNS, 1);
   if (err)
-    note_error(err, weft__error_message());
-  else if (atomic_load_explicit(&is_waiting, memory_order_relaxed) && atomic_exchange(&is_waiting, false))
-    weft__metrics_forget_errors(waiting);
+    note_error(u, err);
+  else
+    weft__metrics_initialized(u);
   if (err || !p->n_fetch) return;
   const double loss = find_loss(p, fetched);
   const int64_t at = find_step(p, fetched);

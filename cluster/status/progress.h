@@ -4,6 +4,7 @@
 #ifndef WEFT_CLUSTER_STATUS_PROGRESS_H
 #define WEFT_CLUSTER_STATUS_PROGRESS_H
 
+#include "base/metrics.h"
 #include "exec/plan.h"
 
 typedef struct progress {
@@ -15,7 +16,7 @@ typedef struct progress {
 weft_err weft__progress_find(progress *out, weft_graph *g, const plan_request *r);
 void weft__progress_finish(progress *p);
 /* Records that a run of a session has ended: counts it, and keeps its error, or the step and loss that it fetched.
- * p is NULL if the run failed. */
-void weft__progress_note_run(const progress *p, weft_tensor *const *fetched, weft_err err);
+ * u is of the session, which calls weft__metrics_initialized when it ends.  p is NULL if the run failed. */
+void weft__progress_note_run(metrics_uninitialized *u, const progress *p, weft_tensor *const *fetched, weft_err err);
 
 #endif

@@ -34,8 +34,13 @@ static weft_err read_status_port(int *to, int given) {
   const char *text = weft__given_or_env(NULL, "WEFT_STATUS_PORT");
   char *end = NULL;
   long port = given ? given : text ? strtol(text, &end, 10) : 0;
-  if ((end && *end) || port < 0 || port > 65535)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "no port for the status page: %s", given ? "status_port" : text);
+  if (!given && end && *end)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "no port for the status page: WEFT_STATUS_PORT is '%s' (set a number)",
+                      text);
+  if (port < 0 || port > 65535)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "no port for the status page: %s is %ld (choose one from 1 to 65535; 0 means no page)",
+                      given ? "status_port" : "WEFT_STATUS_PORT", port);
   *to = weft__int_sat(port);
   return WEFT_OK;
 }

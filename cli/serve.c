@@ -92,10 +92,7 @@ static weft_err serve_start(weft_server **out, const request *r, int argc, char 
 }
 
 static int serve_fail(weft_err err) {
-  const char *why = weft_error_message(), *hint = "";
-  if (strstr(why, "cannot listen on")) hint = " (--bind HOST:PORT listens elsewhere)";
-  if (strstr(why, "status page")) hint = " (--status-port PORT chooses another)";
-  fprintf(stderr, "weft serve: %s: %s%s\n", weft_error_name(err), why, hint);
+  fprintf(stderr, "weft serve: %s: %s\n", weft_error_name(err), weft_error_message());
   return FAILED;
 }
 

@@ -200,7 +200,7 @@ static weft_err server_choose_address(const weft_server *s, char host[WEFT_HOST_
   if (failed) /* listening on all interfaces would expose more than was asked for */
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "%s cannot listen on %s, its host in the cluster: the name does not resolve here: %s "
-                      "(WEFT_BIND=host:port says where to listen instead)",
+                      "(WEFT_BIND or weft serve --bind HOST:PORT says where to listen instead)",
                       s->name, listed, gai_strerror(failed));
   if (own && !loopback) return WEFT_OK;
   weft__log(LOG_WARNING,

@@ -99,6 +99,8 @@ wrong 1 "cannot listen on 127.0.0.1:$port.*--bind" serve --cluster "ps=localhost
 wrong 1 "cannot listen on .*--bind" serve --cluster ps=localhost:1 --job ps --bind 192.0.2.1:1
 wrong 1 "cannot listen on .*--bind" serve --cluster ps=localhost:1 --job ps --bind no.such.host.invalid:1
 wrong 1 "status page.*127.0.0.1:$port.*--status-port" serve --cluster ps=localhost:0 --job ps --status-port "$port"
+WEFT_STATUS_PORT=x wrong 1 "no port for the status page: WEFT_STATUS_PORT is 'x'" serve --cluster ps=localhost:0 --job ps
+WEFT_STATUS_PORT=70000 wrong 1 "no port for the status page: WEFT_STATUS_PORT is 70000" serve --cluster ps=localhost:0 --job ps
 wrong 1 "no status page on port $port: Address already in use; --status-port 0" launch --status-port "$port" -- true
 wrong 1 "no status page on port 65536: there is none" launch --status-port 65535 -- true
 # ---- values

@@ -153,7 +153,11 @@ weft_err weft__page_create(page **out, const page_opts *o, const report_source *
     weft__page_destroy(p);
   else
     *out = p;
-  return err ? weft__fail_in(err, "the status page cannot listen on") : WEFT_OK;
+  if (err) (void)weft__fail_in(err, "the status page cannot listen on");
+  if (err == WEFT_UNAVAILABLE) /* the port cannot be had */
+    return weft__fail_again(err, "%s (WEFT_STATUS_PORT or weft serve --status-port PORT chooses another)",
+                            weft__error_message());
+  return err;
 }
 
 int weft__page_port(const page *p) { return weft__http_port(p->http); }

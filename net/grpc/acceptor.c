@@ -288,6 +288,13 @@ static int acceptor_listen_each(acceptor *a, const struct addrinfo *found, int *
   return a->n_listen_fd ? 0 : why;
 }
 
+static weft_err acceptor_bind_failed(const char *host, int port, const char *why, const char *advice) {
+  return weft__fail(WEFT_UNKNOWN,
+                    "cannot listen on %s:%d: %s (%sgive this task another address; WEFT_BIND or weft serve --bind "
+                    "HOST:PORT listens elsewhere)",
+                    host, port, why, advice);
+}
+
 static weft_err acceptor_bind(acceptor *a, const char *host, int *port) {
   char name[256];
   size_t size = strlen(host);
@@ -295,12 +302,12 @@ static weft_err acceptor_bind(acceptor *a, const char *host, int *port) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
   snprintf(name, sizeof name, "%.*s", weft__int_sat(bracketed ? size - 2 : size), host + bracketed);
   int failed = getaddrinfo(name, NULL, &hints, &found);
-  if (failed) return weft__fail(WEFT_UNKNOWN, "cannot listen on %s:%d: %s", host, *port, gai_strerror(failed));
+  if (failed) return acceptor_bind_failed(host, *port, gai_strerror(failed), "");
   int why = acceptor_listen_each(a, found, port);
   freeaddrinfo(found);
-  const char *hint =
-      why == EADDRINUSE ? " (another process holds the port: stop it, or give this task another address)" : "";
-  return why ? weft__fail(WEFT_UNKNOWN, "cannot listen on %s:%d: %s%s", host, *port, strerror(why), hint) : WEFT_OK;
+  if (!why) return WEFT_OK;
+  return acceptor_bind_failed(host, *port, strerror(why),
+                              why == EADDRINUSE ? "another process holds the port: stop it, or " : "");
 }
 
 weft_err weft__acceptor_listen(acceptor **out, const char *host, int *port) {

@@ -114,7 +114,7 @@ static int64_t train_once(weft_session *sess, const bench *b) {
 /* Returns 0 if the run failed because the chief has finished: the worker's loop then ends. */
 static int64_t train_until_over(weft_session *sess, const bench *b) {
   weft_err err = weft__run_target(sess, b->train.node);
-  if (err == WEFT_OUT_OF_RANGE && strstr(weft__error_message(), "The job is over: ")) return 0;
+  if (err == WEFT_OUT_OF_RANGE && weft__error_has(ERROR_JOB_OVER)) return 0;
   must(err);
   usleep(3000);
   return bench_step(sess, b);

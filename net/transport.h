@@ -4,9 +4,9 @@
  * what they create.  This comment is also the one place that justifies the process-wide state of net/:
  *
  *   net/transport.c         the loop group.  A caller that waits for several responses waits on one sync_event and
- *   polls one
- *                           loop, whatever channels they come by; with a group for each server or session it could not.
- *                           Further groups would also be further threads that compete for the same processors.
+ *                           polls one loop, whatever channels they come by; with a group for each server or session it
+ *                           could not.  Further groups would also be further threads that compete for the same
+ *                           processors.
  *   net/grpc/core.c         gRPC's completion queue and its thread.  grpc_init and grpc_shutdown are process-wide, and
  *                           a second queue costs one more thread switch for each call.
  *   net/grpc/connection.c   a thread-local: the call whose callback runs on this thread.  weft__grpc_response_host is
@@ -15,6 +15,7 @@
  *                           further thread from each connection that wants it.
  *   net/accept.c            the reserve of descriptors.  RLIMIT_NOFILE counts for the whole process.
  *   net/http.c              the functions of libmicrohttpd, which is loaded once and never changes.
+ *   net/process.c           the id of the process.
  *
  * Owner: the process.  Functions may be called on any thread. */
 #ifndef WEFT_NET_TRANSPORT_H

@@ -1,4 +1,5 @@
-/* pool_test.c - every index exactly once, whoever calls, however deep; tasks all run. */
+/* pool_test.c - a loop runs every index exactly once: from threads of the pool and from others, and nested in other
+ * loops.  Every task that is submitted runs. */
 #include "base/pool.h"
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -89,7 +89,7 @@ static int dot_render(const char *text, const char *format, const char *out) {
 }
 
 int inspect_dot(const weft_graph *g, const char *out) {
-  const char *ending = strrchr(out, '.'); /* there is one: inspect.c looked */
+  const char *ending = strrchr(out, '.'); /* not NULL: inspect.c has checked that the name ends in .dot, .svg, ... */
   int code;
   if (strcmp(ending, ".dot") == 0) {
     code = write_text(out, g);

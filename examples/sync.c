@@ -4,8 +4,9 @@
  *
  * Each worker adds its gradient to accumulators on the ps and then waits for a token; worker 0, the chief, has a second
  * thread that takes the means, applies them, counts the global step and hands out the next tokens.  A worker that dies
- * gives its token back, and the others go on.  --steps=N is how far the global step is to go: a worker ends with the
- * token of that step, which each of them gets; who went by the global step could leave before the tokens are out. */
+ * gives its token back, and the others go on.  --steps=N is the last global step.  A worker ends when it gets the
+ * token of that step, and every worker gets one.  If workers compared the global step itself instead, the chief could
+ * end before it has handed out the last tokens, and the other workers would wait for them in vain. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

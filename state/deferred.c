@@ -94,7 +94,7 @@ static void rows_run(row_loop *l, pool *p, pool_loop *fn) {
 static void row_catch_up(deferred_updates *d, int64_t row) {
   const uint32_t from = d->applied[row];
   if (from == d->n_step) return;
-  weft__deferred_replay(d, row, from, d->n_step);
+  weft__deferred_catch_up_row(d, row, from, d->n_step);
   d->applied[row] = d->n_step;
 }
 
@@ -173,7 +173,7 @@ static void row_decay(deferred_updates *d, int64_t row) {
   const uint32_t from = d->applied[row];
   const deferred_step *s = &d->step[d->n_step - 1];
   if (from & UPDATE_DUE) return;
-  weft__deferred_replay(d, row, from, d->n_step - 1);
+  weft__deferred_catch_up_row(d, row, from, d->n_step - 1);
   weft__deferred_decay(d->data[DEFERRED_MEAN] + row * d->width, s->beta1, d->width);
   weft__deferred_decay(d->data[DEFERRED_SQUARE] + row * d->width, s->beta2, d->width);
   d->applied[row] = d->n_step | UPDATE_DUE;

@@ -75,9 +75,9 @@ void weft__deferred_settle(variable *v);
  * parted, or now if all three have left.  Gives up the lock. */
 void weft__deferred_drop(variable *v);
 
-/* Arithmetic, in state/deferred_rows.c: steps [from, to) of one row; one decay of n numbers; one update of n values
- * by slots that have decayed. */
-void weft__deferred_replay(const deferred_updates *d, int64_t row, uint32_t from, uint32_t to);
+/* Arithmetic, in state/deferred_rows.c: a row catches up on the steps [from, to); one decay of n numbers; one update
+ * of n values by slots that have decayed. */
+void weft__deferred_catch_up_row(const deferred_updates *d, int64_t row, uint32_t from, uint32_t to);
 void weft__deferred_decay(float *m, float beta, int64_t n);
 void weft__deferred_update(float *x, const float *m, const float *v, const deferred_step *s, int64_t n);
 

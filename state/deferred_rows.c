@@ -79,8 +79,8 @@ INLINE void decay_block(const deferred_step *s, uint32_t n, float *m, float *v) 
   }
 }
 
-WEFT_TARGET_CLONES static void replay_block(const deferred_updates *d, uint32_t from, uint32_t to, float *x, float *m,
-                                            float *v) {
+WEFT_TARGET_CLONES static void catch_up_block(const deferred_updates *d, uint32_t from, uint32_t to, float *x, float *m,
+                                              float *v) {
   const deferred_step *s = d->step;
   uint32_t i = from;
   while (i < to) {
@@ -93,19 +93,19 @@ WEFT_TARGET_CLONES static void replay_block(const deferred_updates *d, uint32_t 
   }
 }
 
-void weft__deferred_replay(const deferred_updates *d, int64_t row, uint32_t from, uint32_t to) {
+void weft__deferred_catch_up_row(const deferred_updates *d, int64_t row, uint32_t from, uint32_t to) {
   if (from >= to) return;
   float *at[DEFERRED_TABLES], part[DEFERRED_TABLES][LANES];
   for (int t = 0; t < DEFERRED_TABLES; t++) at[t] = d->data[t] + row * d->width;
   for (int64_t j = 0; j < d->width; j += LANES) {
     const int64_t n = d->width - j < LANES ? d->width - j : LANES;
     if (n == LANES) {
-      replay_block(d, from, to, at[DEFERRED_VALUE] + j, at[DEFERRED_MEAN] + j, at[DEFERRED_SQUARE] + j);
+      catch_up_block(d, from, to, at[DEFERRED_VALUE] + j, at[DEFERRED_MEAN] + j, at[DEFERRED_SQUARE] + j);
       continue;
     }
     memset(part, 0, sizeof part); /* zeros stay zeros: the lanes that do not count change nothing */
     for (int t = 0; t < DEFERRED_TABLES; t++) memcpy(part[t], at[t] + j, (size_t)n * sizeof(float));
-    replay_block(d, from, to, part[DEFERRED_VALUE], part[DEFERRED_MEAN], part[DEFERRED_SQUARE]);
+    catch_up_block(d, from, to, part[DEFERRED_VALUE], part[DEFERRED_MEAN], part[DEFERRED_SQUARE]);
     for (int t = 0; t < DEFERRED_TABLES; t++) memcpy(at[t] + j, part[t], (size_t)n * sizeof(float));
   }
 }

@@ -153,7 +153,7 @@ TEST(deferred_steps_give_the_bits_of_dense_steps) {
   for (int64_t width = 1; width < 40; width += 5) compare(width, 400, usual_number, usual_step);
 }
 
-TEST(a_long_replay_leaves_out_only_what_changes_nothing) {
+TEST(a_row_that_catches_up_on_many_steps_skips_only_what_changes_nothing) {
   const uint64_t mode = weft__denormal_flush();
   tables t = make(ROWS, 16, usual_number);
   for (int round = 0; round < 3; round++) {

@@ -1,5 +1,7 @@
-/* copy_insertion_test.c - plans over several devices, on simulated cards: whoever touches a card's memory from the host
- * ends in a fault, and copies that nobody waited for are not there. */
+/* copy_insertion_test.c - plans over several devices, on simulated cards.
+ *
+ * Simulated cards reveal two faults of a plan.  Host code that reads or writes a card's memory crashes, because only
+ * the card's own work can access it.  And a copy arrives late, so a reader that does not wait for it gets old bytes. */
 #include "exec/session.h"
 #include "exec/passes/copy_insertion.h"
 

@@ -109,7 +109,7 @@ TEST(what_was_read_before_a_variable_changed_is_not_read_again_later) {
   weft_out before = binary(&r, "Add", v, scalar(&r, 1));
   weft_out change = at(&r, "AssignAdd", 2, (weft_out[]){v, binary(&r, "Mul", v, scalar(&r, 9))}, 0, NULL, &before);
   weft_out add = at(&r, "AssignAdd", 2, (weft_out[]){sum, binary(&r, "Mul", before, scalar(&r, 3))}, 0, NULL, &change);
-  weft_out other = variable_of(&r, 5); /* which nobody reads before: its change is in nobody's way */
+  weft_out other = variable_of(&r, 5); /* the step does not use it, so it keeps its value */
   start(&r);
   train_once(&r, add);
   EXPECT(value_of(&r, v) == 10);

@@ -67,24 +67,25 @@ static void expect_look(rig *r, bool shared, int number) {
   EXPECT_OK(weft__session_run(r->sess, &q, (const weft_tensor *const *)in, &out, NULL));
   EXPECT_EQ_INT(weft__tensor_int(out, 0), number);
   EXPECT(!index_exposed);
-  EXPECT(data_exposed == shared); /* data stays where it is */
+  EXPECT(data_exposed == shared); /* data is not copied: it is exposed if the feed was */
   EXPECT(in[1]->buf->peer_writes == shared);
   for (int i = 0; i < 2; i++) weft_tensor_destroy(in[i]);
   weft_tensor_destroy(out);
 }
 
-TEST(a_kernel_gets_a_copy_of_the_integers_that_say_where_and_data_as_it_is) {
+TEST(a_kernel_gets_a_copy_of_its_index_input_and_data_as_it_is) {
   for (int branch = 0; branch < 2; branch++) {
     rig r;
     rig_init(&r, branch);
-    for (int i = 0; i < 6; i++) expect_look(&r, i % 2, i); /* what a frame was told once does not stick */
+    /* Runs share a frame, but each decides anew whether it copies: every second run has inputs in shared memory. */
+    for (int i = 0; i < 6; i++) expect_look(&r, i % 2, i);
     weft__session_destroy(r.sess);
     weft__graph_destroy(r.g);
     weft__op_table_destroy(r.ops);
   }
 }
 
-TEST(what_an_op_takes_as_integers_only_says_where) {
+TEST(an_input_that_takes_only_integers_is_an_index) {
   rig r;
   rig_init(&r, false);
   const weft_node *n = r.g->node[r.look.node];

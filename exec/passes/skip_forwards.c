@@ -1,4 +1,4 @@
-/* skip_forwards.c - finds items of a GPU that hand on their input and connects their readers with its maker. */
+/* skip_forwards.c - finds items of a GPU whose output is their input, and lets their readers read the input instead. */
 #include "exec/passes/skip_forwards.h"
 
 #include "base/alloc.h"
@@ -38,7 +38,8 @@ static void connect_readers(const skipper *s) {
   }
 }
 
-/* Marks the items that hand on a value to nobody. */
+/* Marks the items to remove: those whose readers were connected to their input, and whose output is neither read nor
+ * fetched any more.  An item that others wait for stays.  Returns true if any is marked. */
 static bool mark_gone(const skipper *s) {
   plan *p = s->p;
   bool any = false;

@@ -15,6 +15,9 @@ static int tuple_size(const weft_node *n) {
   return types ? types->n : 0;
 }
 
+/* The first node that uses an area makes it, and gives it its limits.  The number of tensors in a tuple comes from the
+ * nodes that stage.  A node that takes from a map may want a part of the tuple, so its own list of types does not tell
+ * the number, which stays open (0) until find_area sets it for a node that stages. */
 static weft_err make_area(resource **out, void *arg) {
   const weft_node *n = ((const resource_maker *)arg)->node;
   const bool takes =
@@ -26,6 +29,8 @@ static weft_err make_area(resource **out, void *arg) {
 
 static const resource_kind area_resource = {STAGING_TYPE, false, make_area};
 
+/* Finds the area of the node, or makes it, and checks that it is of the node's kind.  In a FIFO all nodes have the
+ * whole tuple, and in a map those that stage: these set its number of tensors, and fail if it has another one. */
 static weft_err find_area(kernel *k, staging **out) {
   WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(k, &area_resource, (resource **)out, NULL)));
   const staging_spec *spec = weft__staging_spec(*out);

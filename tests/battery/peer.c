@@ -86,9 +86,9 @@ int ask_peer(const op_table *ops, const op *o, const op_case *oc) {
   case_graph cg;
   weft_session *s = NULL;
   int n = 0;
-  weft__alloc_fail_above(LARGEST); /* a wild size asks for all there is */
+  weft__alloc_fail_above(LARGEST); /* an invalid size must not take the memory of the machine */
   if (oc->out && strncmp(oc->out, "error ", 6) == 0) return 0;
-  if (case_read(&c, o, oc) != WEFT_OK) return 0; /* said by the other questions, as what cannot be built */
+  if (case_read(&c, o, oc) != WEFT_OK) return 0; /* other tests of the battery report a case that cannot be read */
   weft_err err = case_build(&cg, ops, &c);
   if (!err) s = battery_session(&cg, &c, 2);
   if (s) err = battery_init(&cg, s, &c);

@@ -157,7 +157,9 @@ static bool is_over(const settings *s, int64_t step) {
   return !s->in_step || step >= last;
 }
 
-/* The others are still at work: what they are told is done shall be in the last checkpoint. */
+/* The chief calls it before it saves the last checkpoint.  The campaign creates the file "last" when the other workers
+ * have ended, so every step that was acknowledged to them is in the checkpoint.  Waits at most LAST_SECONDS, and not at
+ * all in a synchronous job, whose workers end at the same step. */
 static void wait_for_the_others(const settings *s) {
   for (double end = now() + LAST_SECONDS; !s->in_step && now() < end && !exists(s, "last");) usleep(20000);
 }

@@ -56,7 +56,7 @@ TEST(without_a_loop_the_caller_waits_for_the_event_alone) {
   EXPECT(weft__rpc_event_wait(&g, 0));
 }
 
-TEST_WITHIN(60, a_callback_opens_the_gate_of_the_caller_that_polls) {
+TEST_WITHIN(60, a_callback_sets_the_event_of_the_caller_that_polls) {
   button b = {0};
   retain_loops();
   put_up(&b);
@@ -85,12 +85,18 @@ static void *waiter_main(void *arg) {
   return NULL;
 }
 
-TEST_WITHIN(60, a_gate_opened_by_another_thread_wakes_the_caller_that_polls) {
+/* Waits until the thread polls: from then on it watches its event, which therefore is not 0. */
+static void wait_until_polling(waiter *g) {
+  for (int i = 0; i < FOREVER_S * 10000 && !atomic_load(&g->sync_event.state); i++) usleep(100);
+  EXPECT(atomic_load(&g->sync_event.state) != 0);
+}
+
+TEST_WITHIN(60, an_event_set_by_another_thread_wakes_the_caller_that_polls) {
   retain_loops();
   for (int i = 0; i < 200; i++) {
     waiter g = {0};
     EXPECT_EQ_INT(pthread_create(&g.thread, NULL, waiter_main, &g), 0);
-    if (i % 2) usleep(500); /* it polls by now, and the loop's thread may have come later */
+    if (i % 2) wait_until_polling(&g);
     weft__rpc_event_set(&g.sync_event);
     pthread_join(g.thread, NULL);
     EXPECT(g.open);
@@ -207,17 +213,17 @@ TEST_WITHIN(60, ticks_come_often_while_they_are_wanted_and_seldom_else) {
   ticker t = {.tick = count_down};
   retain_loops();
   weft__loop_add_ticker(loops, &t);
-  usleep(2 * LOOP_TICK_MS * 1000); /* the first, perhaps */
   for (int i = 0; i < 3; i++) {
+    int before = atomic_load(&ticks); /* a slow tick may come at any time, and count as one of the five */
     atomic_store(&left, 5);
-    int before = atomic_load(&ticks);
     int64_t began = weft__clock_now_ns();
     weft__loop_tick_often(loops);
-    while (atomic_load(&left) > 0 && weft__clock_now_ns() - began < INT64_C(1000000000) * FOREVER_S) usleep(1000);
+    while (atomic_load(&ticks) < before + 5 && weft__clock_now_ns() - began < INT64_C(1000000000) * FOREVER_S)
+      usleep(1000);
     EXPECT(atomic_load(&ticks) >= before + 5);
     int after = atomic_load(&ticks);
     int64_t rest = weft__clock_now_ns();
-    usleep(6 * LOOP_TICK_MS * 1000);
+    usleep(6 * LOOP_TICK_MS * 1000);    /* few ticks come in this time */
     rest = weft__clock_now_ns() - rest; /* on a busy machine it may be longer */
     EXPECT(atomic_load(&ticks) <= after + 2 + rest / (LOOP_SLOW_TICK_MS * NS_PER_MS));
   }
@@ -264,7 +270,7 @@ TEST_WITHIN(90, ticks_come_while_sources_are_always_ready) {
   for (int i = 0; i < 3; i++) press(&b[i]);
   expect_ticks_while_sources_are_ready(); /* the loop's thread runs the callbacks */
   EXPECT_EQ_INT(pthread_create(&g.thread, NULL, waiter_main, &g), 0);
-  usleep(20000);
+  wait_until_polling(&g);
   expect_ticks_while_sources_are_ready(); /* so does the caller */
   weft__rpc_event_set(&g.sync_event);
   pthread_join(g.thread, NULL);
@@ -306,8 +312,8 @@ TEST_WITHIN(60, ticks_come_often_after_a_caller_whose_tick_took_long) {
   EXPECT_OK(weft__loop_add(loops, &b.source));
   EXPECT_EQ_INT(pthread_create(&g.thread, NULL, waiter_main, &g), 0);
   slow.caller = g.thread;
-  usleep(20000); /* it polls by now */
-  press(&b);     /* from now on its callbacks follow each other, and it ticks between them */
+  wait_until_polling(&g);
+  press(&b); /* from now on its callbacks follow each other, and it ticks between them */
   weft__loop_add_ticker(loops, &slow.ticker);
   weft__loop_tick_often(loops);
   for (int i = 0; i < FOREVER_S * 1000 && !atomic_load(&slow.next_ns); i++) usleep(1000);

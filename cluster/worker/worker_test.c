@@ -443,8 +443,9 @@ TEST_WITHIN(30, tensors_of_one_stage_are_received_in_one_call) {
     for (int i = 0; i < 3; i++) want[i] = (recv_request){key_of(&e[i], &key[i]), on_arrival, &a[i]};
     EXPECT_OK(weft__worker_step_get(r.wk.worker, id, true, &s));
     weft__rendezvous_recv_all(s->rendezvous, 3, want);
+    await_steps(&r.ps, 1); /* the call has reached the ps */
     EXPECT_OK(run_step(&r.ps, "", &h[0], id, NULL, NULL));
-    usleep(20000);
+    usleep(20000);                             /* a tensor that is sent on its own would arrive meanwhile */
     EXPECT_EQ_INT(atomic_load(&all.ended), 0); /* all or none */
     if (id == 2)
       cleanup_step(&r.ps, id);

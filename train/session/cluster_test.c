@@ -231,6 +231,20 @@ static void wait_for_file(const char *pattern, int seconds) {
   FAIL("%s did not appear", pattern);
 }
 
+/* Waits until the task has logged the words. */
+static void wait_for_log(int index, const char *words, int seconds) {
+  char name[32];
+  bool there = false;
+  snprintf(name, sizeof name, "task%d.log", index);
+  for (int i = 0; i < seconds * 100 && !there; i++) {
+    text t = {0};
+    there = weft__file_exists(name) && weft__file_read(name, &t) == WEFT_OK && bench_has(&t, words);
+    weft__text_finish(&t);
+    if (!there) usleep(10000);
+  }
+  if (!there) FAIL("task %d did not log: %s", index, words);
+}
+
 static void show_logs(void) {
   for (int i = 0; i < TASKS; i++) {
     char command[64];
@@ -278,7 +292,7 @@ static void train_and_lose(style s, int lost) {
 TEST_WITHIN(300, a_worker_that_came_first_starts_with_its_chief) {
   make_cluster();
   pid_t late = start_task(2, SUPERVISOR), ps = start_task(0, SUPERVISOR);
-  usleep(1500000);
+  wait_for_log(2, "Waiting for model to be ready.", 60);
   EXPECT_EQ_INT(read_number("ready1"), -1);
   pid_t chief = start_task(1, SUPERVISOR);
   wait_for_file("ready0", 60);

@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "tests/check.h"
+#include <dirent.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -41,6 +42,20 @@ static weft_err linger(void *arg) {
   while (!atomic_load((atomic_bool *)arg)) usleep(1000);
   atomic_fetch_add(&calls, 1);
   return WEFT_OK;
+}
+
+static int count_threads(void) {
+  DIR *tasks = opendir("/proc/self/task");
+  int n = 0;
+  EXPECT(tasks != NULL);
+  for (struct dirent *e; (e = readdir(tasks));) n += e->d_name[0] != '.';
+  closedir(tasks);
+  return n;
+}
+
+static void wait_for_threads(int n) {
+  for (int i = 0; i < 6000 && count_threads() > n; i++) usleep(10000);
+  EXPECT(count_threads() <= n);
 }
 
 static void wait_for_calls(int n) {
@@ -95,6 +110,7 @@ TEST(the_end_of_the_data_is_a_clean_stop) {
 TEST_WITHIN(90, a_thread_that_lingers_is_named_after_the_grace_period) {
   weft_coordinator *c = begin();
   atomic_bool enough = false;
+  const int threads = count_threads();
   EXPECT_OK(weft__coordinator_start(c, "slow one", -1, linger, &enough));
   weft__coordinator_request_stop(c, WEFT_OK);
   EXPECT_ERR(weft__coordinator_join(c, .1, false), WEFT_DEADLINE_EXCEEDED,
@@ -104,8 +120,8 @@ TEST_WITHIN(90, a_thread_that_lingers_is_named_after_the_grace_period) {
   EXPECT_CONTAINS(logged, "still running: slow two");
   weft__coordinator_destroy(c);
   atomic_store(&enough, true);
-  wait_for_calls(2); /* both end after the coordinator was destroyed */
-  usleep(50000);     /* until they have also returned from the function that called them */
+  wait_for_calls(2);         /* both end after the coordinator was destroyed */
+  wait_for_threads(threads); /* they have also returned from the function that called them */
 }
 
 TEST_WITHIN(90, a_looper_calls_at_its_period_until_the_stop) {

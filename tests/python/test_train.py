@@ -242,13 +242,12 @@ def test_errors_name_the_line_that_made_the_node():
 
 def test_interrupts_end_a_run_that_waits(tmp_path):
     import signal
-    import time
     script = tmp_path / "wait.py"
-    script.write_text("import tensorflow as tf\nq = tf.FIFOQueue(1, tf.float32)\nprint('ready', flush=True)\n"
-                      "tf.Session().run(q.dequeue())\n")
+    script.write_text("import tensorflow as tf, sys\n"
+                      "with tf.control_dependencies([tf.print('running', output_stream=sys.stdout)]):\n"
+                      "    x = tf.FIFOQueue(1, tf.float32).dequeue()\ntf.Session().run(x)\n")
     task = scripts.start(script, cwd=tmp_path)
-    assert task.stdout.readline() == "ready\n"
-    time.sleep(0.7)
+    assert task.stdout.readline() == "running\n"
     task.send_signal(signal.SIGINT)
     _, err = task.communicate(timeout=20)
     assert "KeyboardInterrupt" in err
@@ -268,11 +267,11 @@ def test_sigterm_ends_a_run_that_does_not_end(tmp_path, monkeypatch, handler, ru
     lines, code, seconds = HANDLERS[handler]
     monkeypatch.setenv("WEFT_TERMINATE_SECS", "1")
     script = tmp_path / "wait.py"
-    script.write_text("import tensorflow as tf, signal, sys\n%sx = %s\nprint('ready', flush=True)\ntf.Session().run(x)\n" %
-                      (lines, run))
+    script.write_text("import tensorflow as tf, signal, sys\n%s"
+                      "with tf.control_dependencies([tf.print('running', output_stream=sys.stdout)]):\n    x = %s\n"
+                      "tf.Session().run(x)\n" % (lines, run))
     task = scripts.start(script, cwd=tmp_path)
-    assert task.stdout.readline() == "ready\n"
-    time.sleep(0.7)
+    assert task.stdout.readline() == "running\n"
     start = time.monotonic()
     task.send_signal(signal.SIGTERM)
     out, err = task.communicate(timeout=30)
@@ -283,27 +282,24 @@ def test_sigterm_ends_a_run_that_does_not_end(tmp_path, monkeypatch, handler, ru
 def test_a_handler_of_sigterm_runs_after_a_step_that_ends(tmp_path, monkeypatch):
     """The step is not disturbed, nor is a later one."""
     import signal
-    import time
     monkeypatch.setenv("WEFT_TERMINATE_SECS", "3")
     script = tmp_path / "note.py"
     script.write_text("""import tensorflow as tf, signal, time
 v = tf.Variable(0)
-slow = tf.py_func(lambda: (time.sleep(2), 1)[1], [], tf.int64)
+slow = tf.py_func(lambda: (print('running', flush=True), time.sleep(2), 1)[2], [], tf.int64)
 with tf.control_dependencies([slow]):
     add = v.assign_add(1)
 noted = []
 signal.signal(signal.SIGTERM, lambda *a: noted.append(1))
 sess = tf.Session()
 sess.run(v.initializer)
-print('ready', flush=True)
 sess.run(add)
 for _ in range(4):
     sess.run(tf.py_func(lambda: (time.sleep(1), 1)[1], [], tf.int64))
 print(sess.run(v), noted)
 """)
     task = scripts.start(script, cwd=tmp_path)
-    assert task.stdout.readline() == "ready\n"
-    time.sleep(0.7)
+    assert task.stdout.readline() == "running\n"
     task.send_signal(signal.SIGTERM)
     out, err = task.communicate(timeout=40)
     assert out == "1 [1]\n", (out, err)

@@ -51,6 +51,12 @@ def fields(message):
         at += size
 
 
+def report(address):
+    """The fields of a task's report, as in proto/report.proto."""
+    with grpc.insecure_channel(address) as channel:
+        return list(fields(channel.unary_unary("/weft.Peer/Report")(field(1, 0, b"\x01"), timeout=30)))
+
+
 class Client:
     """A session of a server, made from a graph."""
 

@@ -49,7 +49,8 @@ def test_a_ps_that_restarted_has_no_variables(cluster):
         w.wait()
     c.serve("ps", 0)
     late = c.linear("worker", 1)  # waits for worker 0 to initialize
-    time.sleep(0.5)
+    late.until("Start master session")
+    time.sleep(0.5)  # it does not begin to train meanwhile
     assert late.process.poll() is None and "step" not in late.output
     chief = c.linear("worker", 0)
     assert chief.wait() == 0 and late.wait() == 0

@@ -7,7 +7,7 @@ import time
 import grpc
 import pytest
 import weft as tf
-from rawclient import Client, field, fields, text
+from rawclient import Client, field, report, text
 from tasks import WEFT, eventually
 
 SOON = {"WEFT_SESSION_IDLE_SECS": "0.5"}
@@ -35,9 +35,8 @@ def serve(cluster, workers=0, **env):
 
 def sessions(c):
     """(of clients, without their plans), as the ps reports them."""
-    with grpc.insecure_channel(c.hosts["ps"][0]) as channel:
-        report = dict(fields(channel.unary_unary("/weft.Peer/Report")(field(1, 0, b"\x01"), timeout=30)))
-    return report.get(29, 0), report.get(30, 0)
+    told = dict(report(c.hosts["ps"][0]))
+    return told.get(29, 0), told.get(30, 0)
 
 
 DYING = """
@@ -118,7 +117,7 @@ def test_a_session_whose_connection_stands_or_whose_step_runs_is_not_idle(cluste
     definition = g.as_graph_def().SerializeToString()
     quiet, waiting = Client(c.hosts["ps"][0], definition), Client(c.hosts["ps"][0], definition)
     call = waiting.begin("RunStep", waiting.step("out:0"), None)
-    time.sleep(3)
+    time.sleep(3)  # six times as long as an idle session keeps its plans
     assert sessions(c) == (2, 0)
     quiet.call("RunStep", quiet.handle + text(4, "put"), 30)
     assert b"out" in call.result(timeout=30)

@@ -8,7 +8,8 @@ import subprocess
 import time
 
 import pytest
-from tasks import LINEAR, WEFT, Task
+from rawclient import report
+from tasks import LINEAR, WEFT, Task, eventually
 
 ROLES = [("ps", 0), ("worker", 0), ("worker", 1)]
 
@@ -71,7 +72,7 @@ def test_a_ps_that_is_frozen_while_a_worker_leaves_hears_of_it(cluster, tmp_path
     ps.send(signal.SIGSTOP)
     time.sleep(silence)  # the longer one makes the worker count it as lost
     go.touch()
-    time.sleep(1.5)
+    time.sleep(1.5)  # the time for which nobody answers the worker's goodbye
     ps.send(signal.SIGCONT)
     assert worker.wait() == 0, worker.output
     assert ps.wait(30) == 0, ps.output
@@ -92,8 +93,8 @@ def test_a_bare_task_serves_job_after_job(cluster):
 def test_a_signal_ends_every_wait(cluster, number):
     c = cluster()
     ps, worker = c.linear("ps", 0), c.linear("worker", 1)  # worker 0, which initializes, never comes
-    worker.until("Start master session")
-    time.sleep(0.3)
+    ps.until("Started server")
+    eventually(lambda: dict(report(c.hosts["ps"][0])).get(11, 0) > 0)  # it ran a step of the worker, which now waits
     began = time.monotonic()
     worker.send(number)
     ps.send(number)

@@ -8,7 +8,7 @@ import time
 import grpc
 import pytest
 import weft as tf
-from rawclient import Client, field, varint
+from rawclient import Client, field, report, varint
 from weft._core.framework.function import Defun
 from tasks import eventually
 
@@ -81,6 +81,11 @@ def is_calm(task):
     before = cpu_seconds(task)
     time.sleep(0.5)
     return cpu_seconds(task) - before < 0.025  # a busy machine gives little to a thread that spins
+
+
+def waiting_calls(c):
+    """How many calls to the ps wait for worker 0 to start."""
+    return sum(number == 23 and value.startswith(b"worker:0 (") for number, value in report(c.hosts["ps"][0]))
 
 
 def code_of(call):
@@ -195,7 +200,7 @@ def test_a_run_does_not_wait_behind_one_that_waits_for_a_task(cluster):
     ps.until("Started server")
     client = Client(c.hosts["ps"][0], constants("/job:ps/task:0", "/job:worker/task:0"))
     waiting = client.begin("RunStep", client.step("c1:0"), 60)
-    time.sleep(0.5)
+    eventually(lambda: waiting_calls(c) == 1, 30)
     began = time.monotonic()
     assert code_of(lambda: client.run("c0:0", timeout_ms=500)) == DEADLINE  # the graph needs the worker, and so this waits
     assert time.monotonic() - began < 15
@@ -208,7 +213,7 @@ def test_a_run_does_not_wait_behind_a_list_of_devices(cluster):
     c.serve("ps", 0).until("Started server")
     client = Client(c.hosts["ps"][0], constants("/job:ps/task:0"))
     waiting = client.begin("ListDevices", client.handle, 60)
-    time.sleep(0.5)
+    eventually(lambda: waiting_calls(c) == 1, 30)
     assert client.scalar("c0:0", seconds=20) == 1.0
     assert not waiting.done()
     worker = c.serve("worker", 0)
@@ -238,7 +243,7 @@ def test_a_session_can_be_closed_while_others_wait_in_it(cluster):
     ps.until("Started server")
     client = Client(c.hosts["ps"][0], constants("/job:ps/task:0", "/job:worker/task:0"))
     calls = [client.begin("RunStep", client.step("c1:0"), 60), client.begin("ListDevices", client.handle, 60)]
-    time.sleep(0.5)
+    eventually(lambda: waiting_calls(c) == 2, 30)
     client.call("CloseSession", client.handle, 20)
     assert {call.exception().code() for call in calls} == {grpc.StatusCode.CANCELLED}
 
@@ -269,10 +274,17 @@ def test_a_long_kernel_delays_the_end_by_twelve_seconds_at_most(cluster):
     assert "leaves while a kernel still computes" in ps.output
 
 
+def has_pending(task, number):
+    """Whether the process has yet to take a signal: until then a second one is lost."""
+    status = pathlib.Path(f"/proc/{task.process.pid}/status").read_text()
+    return bool(int(status.split("ShdPnd:")[1].split()[0], 16) & 1 << number - 1)
+
+
 def test_a_second_signal_ends_it_at_once(cluster):
     ps, call = decomposing(cluster)
     ps.send(signal.SIGTERM)
-    time.sleep(0.2)
+    eventually(lambda: not has_pending(ps, signal.SIGTERM))
+    time.sleep(0.2)  # so that it mostly has begun to leave; before that, too, the second signal ends it
     began = time.monotonic()
     ps.send(signal.SIGTERM)
     assert ps.wait(60) == 130, ps.output

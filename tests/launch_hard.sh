@@ -37,12 +37,13 @@ launch 3 --grace 1
 if kill -0 "$(cat "$folder/ps")" 2>/dev/null; then fail "a task that ignores SIGTERM was left behind"; fi
 
 # The first Ctrl-C is passed on, which these ignore; the second kills.
-program "trap '' TERM INT; touch $folder/up\$\$; while :; do sleep 0.1; done"
+program "trap '' TERM; trap 'touch $folder/int\$\$' INT; touch $folder/up\$\$; while :; do sleep 0.1; done"
 "$weft" launch --workers 2 --grace 1000 -- "$folder/program" >/dev/null 2>&1 &
 pid=$!
 until [ "$(find "$folder" -name 'up*' | wc -l)" = 3 ]; do sleep 0.05; done
 kill -INT $pid
-sleep 0.5
+until [ "$(find "$folder" -name 'int*' | wc -l)" = 3 ]; do sleep 0.05; done
+sleep 0.5 # the launch does not end meanwhile
 kill -0 $pid || fail "one Ctrl-C ended tasks that ignore it"
 kill -INT $pid
 code=0

@@ -21,7 +21,7 @@ TEST(a_fresh_process_has_done_nothing) {
 TEST(what_is_counted_is_read_and_has_a_rate) {
   for (int i = 0; i < 10; i++) weft__metrics_add(METRICS_SESSION_RUNS, 1);
   weft__metrics_add(METRICS_BYTES_IN, 1000);
-  nanosleep(&(struct timespec){0, 100000000}, NULL);
+  nanosleep(&(struct timespec){0, 100000000}, NULL); /* a rate needs more than 50 ms */
   weft__metrics_read(&p);
   EXPECT_EQ_INT(p.count[METRICS_SESSION_RUNS], 10);
   EXPECT_EQ_INT(p.count[METRICS_BYTES_IN], 1000);

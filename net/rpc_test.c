@@ -423,7 +423,7 @@ TEST(calls_that_wait_for_a_name_end_by_token_deadline_and_channel) {
   snprintf(address, sizeof address, "LOCALHOST:%d", free_port());
   channel *c = connect_to(address, NULL);
   weft__channel_call(c, "/test/echo", &(message){0}, &waits, count_reply, &n);
-  usleep(20000);
+  usleep(20000); /* a call that does not wait is refused meanwhile, and the test fails */
   EXPECT_EQ_INT(atomic_load(&n.failed), 0);
   weft__cancel_fire(&token, WEFT_ABORTED, "enough");
   EXPECT_EQ_INT(atomic_load(&n.failed), 1);

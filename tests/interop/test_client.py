@@ -75,7 +75,7 @@ def test_queues_are_shared_between_clients(server):
     with session(server) as one, session(server) as two:
         waiting = threading.Thread(target=lambda: got.append(two.run(get)))
         waiting.start()
-        time.sleep(0.2)
+        time.sleep(0.2)  # a dequeue that does not wait would end meanwhile
         assert not got
         one.run(put)
         waiting.join(10)

@@ -23,7 +23,7 @@ def rows(n, value):
 
 
 def together(session, fetches, feeds):
-    """What each run gives; one starts a little after the other."""
+    """What each run gives; one starts a little after the other, since nothing shows that TensorFlow has taken its rows."""
     found = [None] * len(feeds)
 
     def run(i):

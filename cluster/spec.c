@@ -5,6 +5,7 @@
 #include "cluster/spec.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "base/json.h"
 #include <ctype.h>
@@ -101,12 +102,11 @@ static weft_err cluster_find_or_add_job(cluster *c, const char *name, cluster_jo
   int at = 0, order = 1;
   while (at < c->n_job && (order = strcmp(c->job[at].name, name)) < 0) at++;
   if (at == c->n_job || order != 0) {
+    WEFT_TRY(WEFT_ARRAY_RESERVE(c->job, c->capacity, c->n_job + 1));
     char *copy = weft__strdup(name);
-    cluster_job *grown = copy ? weft__realloc(c->job, sizeof *grown * (size_t)(c->n_job + 1)) : NULL;
-    if (!grown) return weft__free(copy), WEFT_OOM;
-    c->job = grown;
-    memmove(grown + at + 1, grown + at, sizeof *grown * (size_t)(c->n_job++ - at));
-    grown[at] = (cluster_job){.name = copy};
+    if (!copy) return WEFT_OOM;
+    memmove(&c->job[at + 1], &c->job[at], sizeof *c->job * (size_t)(c->n_job++ - at));
+    c->job[at] = (cluster_job){.name = copy};
   }
   *out = &c->job[at];
   return WEFT_OK;
@@ -126,12 +126,11 @@ weft_err weft__cluster_add(cluster *c, const char *job, int index, const char *a
   if (at < j->n_task && j->task[at].index == index)
     return weft__fail(WEFT_ALREADY_EXISTS, "task %d of job %s has two addresses: \"%s\" and \"%s\"", index, job,
                       j->task[at].address, address);
+  WEFT_TRY(WEFT_ARRAY_RESERVE(j->task, j->capacity, j->n_task + 1));
   char *copy = weft__strdup(address);
-  cluster_task *grown = copy ? weft__realloc(j->task, sizeof *grown * (size_t)(j->n_task + 1)) : NULL;
-  if (!grown) return weft__free(copy), WEFT_OOM;
-  j->task = grown;
-  memmove(grown + at + 1, grown + at, sizeof *grown * (size_t)(j->n_task++ - at));
-  grown[at] = (cluster_task){index, copy};
+  if (!copy) return WEFT_OOM;
+  memmove(&j->task[at + 1], &j->task[at], sizeof *j->task * (size_t)(j->n_task++ - at));
+  j->task[at] = (cluster_task){index, copy};
   return WEFT_OK;
 }
 

@@ -15,11 +15,13 @@ typedef struct cluster_task {
 typedef struct cluster_job {
   char *name;
   int n_task;
+  int64_t capacity; /* of task */
   cluster_task *task;
 } cluster_job;
 
 typedef struct cluster { /* jobs in ascending order of their names, as TensorFlow lists them */
   int n_job;
+  int64_t capacity; /* of job */
   cluster_job *job;
 } cluster;
 

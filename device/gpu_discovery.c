@@ -4,6 +4,7 @@
  * process ends, because creating its context takes most of a second.  `cards.lock` guards the open cards and what was
  * logged; the pool of pinned memory is an atomic pointer that is set once. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -133,17 +134,17 @@ typedef struct gpu_open_args {
   const gpu_options *o;
   const char *task;
   device ***list;
-  int *n, made; /* made: GPUs so far */
+  int *n, made;     /* made: GPUs so far */
+  int64_t capacity; /* of the list, at least */
 } gpu_open_args;
 
 static weft_err gpu_append_device(gpu_open_args *w, device *d) {
-  device **grown = weft__realloc(*w->list, sizeof *grown * ((size_t)*w->n + 1));
-  if (!grown) {
+  weft_err err = WEFT_ARRAY_RESERVE(*w->list, w->capacity, *w->n + 1);
+  if (err) {
     weft__device_destroy(d);
-    return WEFT_RESOURCE_EXHAUSTED;
+    return err;
   }
-  *w->list = grown;
-  grown[(*w->n)++] = d;
+  (*w->list)[(*w->n)++] = d;
   w->made++;
   return WEFT_OK;
 }
@@ -194,7 +195,7 @@ weft_err weft__device_gpus(device ***list, int *n, const char *task, const gpu_o
   const char *why;
   if (!o) o = &defaults;
   if (o->bounded && o->limit <= 0) return WEFT_OK;
-  gpu_open_args w = {weft__gpu_plugin_api(&why), o, task, list, n, 0};
+  gpu_open_args w = {weft__gpu_plugin_api(&why), o, task, list, n, 0, *n};
   pthread_mutex_lock(&cards.lock);
   if (!w.api) gpu_log_why_none(why, o, false);
   weft_err err = w.api ? gpu_open_all(&w) : WEFT_OK;

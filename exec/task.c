@@ -2,6 +2,7 @@
 #include "exec/task.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/text.h"
 
 weft_err weft__task_create(task **out, const char *name, int intra_threads, int inter_threads) {
@@ -28,10 +29,9 @@ weft_err weft__task_add_cpus(task *t, int n) {
   if (n > CPUS_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "device_count asks for %d CPU devices; at most %d are possible", n,
                       CPUS_MAX);
+  int64_t capacity = t->n_device; /* at least */
+  WEFT_TRY(WEFT_ARRAY_RESERVE(t->device, capacity, n));
   for (int i = t->n_device; i < n; i++) {
-    device **more = weft__realloc(t->device, sizeof *more * (size_t)(i + 1));
-    if (!more) return WEFT_OOM;
-    t->device = more;
     WEFT_TRY(weft__device_cpu(&t->device[i], t->name, i));
     t->n_device = i + 1;
   }

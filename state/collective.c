@@ -5,6 +5,7 @@
 #include "state/collective.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "device/device.h"
 #include "state/wait_queue.h"
@@ -21,6 +22,7 @@ enum { GROUP_MAX = 1 << 16, ENTRIES_MAX = 1 << 20 };
 typedef struct forming_group { /* a group that is not complete */
   int size;
   int n;
+  int64_t capacity; /* of member */
   collective_member *member;
   collective_group *group; /* set when it is complete; a reference */
   wait_queue waiting;
@@ -296,14 +298,13 @@ static weft_err collective_check_size(const forming_group *f, const collective_j
 static weft_err forming_group_add(forming_group *f, const collective_join *j, wait_queue *done) {
   for (int i = 0; i < f->n; i++)
     if (strcmp(f->member[i].device, j->member.device) == 0) return WEFT_OK;
-  collective_member *more = weft__realloc(f->member, sizeof *more * (size_t)(f->n + 1));
-  if (!more) return WEFT_OOM;
-  f->member = more;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(f->member, f->capacity, f->n + 1));
   WEFT_TRY(member_copy(&f->member[f->n], &j->member));
   if (++f->n < f->size) return WEFT_OK;
   collective_member *all = f->member;
   f->member = NULL;
   f->n = 0;
+  f->capacity = 0;
   WEFT_TRY(weft__collective_group_create(&f->group, j->group_key, j->device_type, f->size, all));
   for (waiter *w = f->waiting.first, *next; w; w = next) {
     next = w->next;

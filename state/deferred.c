@@ -10,6 +10,7 @@
 #include "state/deferred.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/prefetch.h"
 #include "base/row_parts.h"
 #include "base/assert.h"
@@ -144,13 +145,7 @@ static bool is_decay(float beta) { return beta <= 1 && !signbit(beta); } /* fals
 
 static weft_err history_add(deferred_updates *d, const deferred_step *s, pool *p) {
   if (d->n_step == DEFERRED_STEPS) catch_up_all(d, p);
-  if (d->n_step == d->room) {
-    const uint32_t room = d->room ? d->room * 2 : 64;
-    deferred_step *more = weft__realloc(d->step, room * sizeof *more);
-    if (!more) return WEFT_OOM;
-    d->step = more;
-    d->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(d->step, d->room, d->n_step + 1));
   d->step[d->n_step++] = *s;
   d->regular = d->regular && is_decay(s->beta1) && is_decay(s->beta2) && isfinite(s->rate) && s->epsilon > 0;
   if (fabsf(s->rate) > d->most_rate) d->most_rate = fabsf(s->rate);

@@ -35,7 +35,8 @@ struct deferred_updates {
   int64_t rows, width;
   uint32_t *applied; /* per row: so many steps of the history it has had */
   deferred_step *step;
-  uint32_t n_step, room;
+  uint32_t n_step;
+  int64_t room;
   /* Of all steps of the history: every decay is in [0, 1], every rate finite, every epsilon above 0. */
   bool regular;
   float most_rate, least_epsilon;

@@ -3,6 +3,7 @@
 #include "cluster/master/collective_step.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "cluster/master/broadcast.h"
@@ -26,9 +27,7 @@ weft_err weft__collective_keys_add(collective_keys *seen, const Tensorflow__Grap
   for (size_t i = 0; i < g->n_node; i++) {
     const Tensorflow__AttrValue *v = instance_key_of(g->node[i]);
     if (!v || v->value_case != TENSORFLOW__ATTR_VALUE__VALUE_I) continue;
-    int32_t *more = weft__realloc(seen->key, sizeof *more * (size_t)(seen->n + 1));
-    if (!more) return WEFT_OOM;
-    seen->key = more;
+    WEFT_TRY(WEFT_ARRAY_RESERVE(seen->key, seen->capacity, seen->n + 1));
     seen->key[seen->n++] = weft__int_sat(v->i);
   }
   return WEFT_OK;

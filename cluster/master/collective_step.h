@@ -12,6 +12,7 @@
  * graphs; 0: there are none. */
 typedef struct collective_keys {
   int n;
+  int64_t capacity;
   int32_t *key; /* freed by weft__collective_keys_finish */
 } collective_keys;
 weft_err weft__collective_keys_add(collective_keys *seen, const Tensorflow__GraphDef *g);

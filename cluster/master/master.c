@@ -5,6 +5,7 @@
 #include "cluster/master/master.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "cluster/master/broadcast.h"
@@ -25,7 +26,8 @@ struct master {
   int n_open, n_running;
   int64_t last_run_ns;
   weft_session **opened; /* the sessions that are open, in no order */
-  int n_opened, max_opened, resets;
+  int64_t room_opened;
+  int n_opened, resets;
   pthread_cond_t reset_ended; /* resets, those that use sessions of the list, is 0 again */
 };
 
@@ -106,17 +108,12 @@ static void master_session_env(master *m, session_env *env) {
   *env = (session_env){m->task, m->worker, m->peers, m->blocking_pool, master_on_session_event, m};
 }
 
-static bool master_list_session(master *m, weft_session *s) {
+static weft_err master_list_session(master *m, weft_session *s) {
   pthread_mutex_lock(&m->lock);
-  bool done = m->n_opened < m->max_opened;
-  if (!done) {
-    const int max = 2 * m->max_opened + 8;
-    weft_session **more = weft__realloc((void *)m->opened, sizeof(*more) * (size_t)max);
-    if ((done = more != NULL)) m->opened = more, m->max_opened = max;
-  }
-  if (done) m->opened[m->n_opened++] = s;
+  weft_err err = WEFT_ARRAY_RESERVE(m->opened, m->room_opened, m->n_opened + 1);
+  if (!err) m->opened[m->n_opened++] = s;
   pthread_mutex_unlock(&m->lock);
-  return done;
+  return err;
 }
 
 weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const session_opts *opts) {
@@ -128,10 +125,11 @@ weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const s
   m->n_open++; /* a session that cannot be created reports SESSION_CLOSED as well */
   pthread_mutex_unlock(&m->lock);
   WEFT_TRY(weft__cluster_session_create(out, g, opts ? opts : &none, &env));
-  if (master_list_session(m, *out)) return WEFT_OK;
+  weft_err err = master_list_session(m, *out);
+  if (!err) return WEFT_OK;
   weft__session_destroy(*out);
   *out = NULL;
-  return WEFT_OOM;
+  return err;
 }
 
 /* Ends the sessions that are open in this process, as TensorFlow's Reset does.  The lock is not held meanwhile, since

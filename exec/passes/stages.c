@@ -2,6 +2,7 @@
 #include "exec/passes/stages.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include <limits.h>
 
@@ -20,13 +21,7 @@ void weft__stages_finish(stages *s) {
 static bool edge_crosses(const stage_edge *e) { return e->from_task != e->to_task; }
 
 weft_err weft__stages_add(stages *s, stage_edge e) {
-  if (s->n_edge == s->room) {
-    int room = s->room ? 2 * s->room : 64;
-    stage_edge *grown = weft__realloc(s->edge, sizeof *grown * (size_t)room);
-    if (!grown) return WEFT_OOM;
-    s->edge = grown;
-    s->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->edge, s->room, s->n_edge + 1));
   s->edge[s->n_edge++] = e;
   int stage = s->at[e.from] + edge_crosses(&e);
   if (stage > s->at[e.to]) s->at[e.to] = stage;

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct stage_edge { /* a value or a control edge that a node depends on */
   int from, to;             /* nodes */
@@ -21,7 +22,8 @@ typedef struct stages {
    * of stages of its own task. */
   int *latest;
   stage_edge *edge; /* sorted by reader, in topological order */
-  int n_edge, room;
+  int n_edge;
+  int64_t room;
 } stages; /* {0}: not computed yet */
 
 typedef struct stage_route {

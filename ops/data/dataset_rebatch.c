@@ -1,6 +1,7 @@
 /* dataset_rebatch.c - changes the sizes of batches by cutting and joining them, and makes batches of sliding
  * windows. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "kernels/array/strided_copy.h"
 #include "ops/data/dataset.h"
@@ -79,19 +80,13 @@ static weft_err cut_next(iterator *it, const step *st, weft_tensor *out, bool *e
 
 typedef struct pieces { /* the views that form a batch: n for each component */
   weft_tensor *view;
-  int64_t n, room, rows;
+  int64_t n, room, rows; /* room: for views of all components */
 } pieces;
 
 static weft_err add_piece(iterator *it, pieces *all, int64_t count) {
   rebatch_at *at = (rebatch_at *)it;
   const int width = it->set->n_part;
-  if (all->n == all->room) {
-    const int64_t room = all->room ? 2 * all->room : 4;
-    weft_tensor *grown = weft__realloc(all->view, sizeof *grown * (size_t)(room * width));
-    if (!grown) return WEFT_OOM;
-    memset(grown + all->room * width, 0, sizeof *grown * (size_t)((room - all->room) * width));
-    all->view = grown, all->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE_ZERO(all->view, all->room, (all->n + 1) * width));
   for (int p = 0; p < width; p++) dataset_rebatch_view_of(at, p, at->next, count, &all->view[all->n * width + p]);
   all->n++;
   all->rows += count;
@@ -230,12 +225,7 @@ static void sliding_finish(iterator *it) {
 
 static weft_err dataset_rebatch_add_element(iterator *it, const step *st) {
   sliding_at *at = (sliding_at *)it;
-  if (at->n == at->room) {
-    const int64_t room = at->room ? 2 * at->room : 16;
-    weft_tensor **grown = weft__realloc(at->element, sizeof *grown * (size_t)room);
-    if (!grown) return WEFT_OOM;
-    at->element = grown, at->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(at->element, at->room, at->n + 1));
   weft_tensor *part = weft__components_alloc(it->set->n_part);
   if (!part) return WEFT_OOM;
   weft_err err = weft__iterator_next(at->base.from, st, part, &at->over);

@@ -3,6 +3,7 @@
  * A ring holds up to `room` elements.  The next element is drawn at random from the ring, and the element at the
  * front moves to its place. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/philox.h"
 #include "ops/data/dataset.h"
 #include <sys/random.h>
@@ -18,7 +19,8 @@ typedef struct shuffle_at {
   walk base;
   philox_reader random;
   weft_tensor **ring; /* `room` entries; NULL: empty */
-  int64_t size;       /* entries allocated so far */
+  int64_t size;       /* entries allocated so far; it grows as the ring fills for the first time, since `room` may
+                       * exceed the number of elements */
   int64_t from, to;   /* the ring holds elements [from, to), counted since the beginning */
   bool input_over;
 } shuffle_at;
@@ -88,19 +90,6 @@ static void shuffle_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-/* Grows the ring while it fills for the first time, because `room` may exceed the number of elements. */
-static weft_err dataset_shuffle_reach(shuffle_at *at, int64_t place, int64_t room) {
-  if (place < at->size) return WEFT_OK;
-  int64_t size = at->size ? 2 * at->size : 64;
-  if (size > room) size = room;
-  weft_tensor **grown = weft__realloc(at->ring, sizeof *grown * (size_t)size);
-  if (!grown) return WEFT_OOM;
-  memset(grown + at->size, 0, sizeof *grown * (size_t)(size - at->size));
-  at->ring = grown;
-  at->size = size;
-  return WEFT_OK;
-}
-
 static weft_err dataset_shuffle_fill(iterator *it, const step *st) {
   shuffle_at *at = (shuffle_at *)it;
   const shuffle *s = (shuffle *)it->set;
@@ -108,7 +97,7 @@ static weft_err dataset_shuffle_fill(iterator *it, const step *st) {
     WEFT_TRY(weft__iterator_next(at->base.from, st, at->base.got, &at->input_over));
     if (at->input_over) break;
     int64_t place = at->to % s->room;
-    weft_err err = dataset_shuffle_reach(at, place, s->room);
+    weft_err err = WEFT_ARRAY_RESERVE_ZERO(at->ring, at->size, place + 1);
     weft_tensor *part = err ? NULL : weft__components_alloc(it->set->n_part);
     if (part) weft__components_share(part, at->base.got, it->set->n_part);
     weft__components_clear(at->base.got, it->set->n_part);

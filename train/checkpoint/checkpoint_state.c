@@ -5,6 +5,7 @@
 #include "train/checkpoint/checkpoint_state.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -65,14 +66,12 @@ static weft_err add_path(weft_checkpoint_state *s, const char *dir, const char *
     s->latest = full;
     return WEFT_OK;
   }
-  char **grown = weft__realloc(s->all, sizeof *s->all * (size_t)(s->n + 1));
-  if (!grown) {
+  weft_err err = WEFT_ARRAY_RESERVE(s->all, s->capacity, s->n + 1);
+  if (err)
     weft__free(full);
-    return WEFT_OOM;
-  }
-  s->all = grown;
-  s->all[s->n++] = full;
-  return WEFT_OK;
+  else
+    s->all[s->n++] = full;
+  return err;
 }
 
 /* Parses a sequence of "field: value".  INVALID_ARGUMENT names the position. */

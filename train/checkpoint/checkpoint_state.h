@@ -8,6 +8,7 @@ struct weft_checkpoint_state {
   char *latest;
   char **all; /* oldest first */
   int n;
+  int64_t capacity; /* of all */
 };
 
 /* Reads the file. *out is NULL if the file is missing or cannot be parsed; the latter is logged.  Relative paths in

@@ -1,13 +1,14 @@
 /* arena.c - a list of blocks that double in size; memory is taken from the front of the first block. */
 #include "base/arena.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 1024, LAST_BLOCK = 256 * 1024, ALIGN = 16 };
+enum { FIRST_BLOCK = 1024, LAST_BLOCK = 256 * 1024, ALIGN = 16, FIRST_CAPACITY = 4 };
 
 struct arena_block {
   arena_block *next;
@@ -56,6 +57,22 @@ char *weft__arena_strndup(arena *a, const char *s, size_t n) {
 }
 
 char *weft__arena_strdup(arena *a, const char *s) { return weft__arena_strndup(a, s, strlen(s)); }
+
+weft_err weft__arena_reserve(arena *a, void *array, int64_t *capacity, int64_t wanted, size_t size) {
+  if (wanted <= *capacity) return WEFT_OK;
+  WEFT_ASSERT(*capacity >= 0 && size > 0);
+  void *elements; /* the pointer at `array` has the type of its elements, which is not known here */
+  const int64_t grown = weft__array_next_capacity(*capacity, wanted, FIRST_CAPACITY);
+  size_t bytes;
+  if (__builtin_mul_overflow((size_t)grown, size, &bytes)) bytes = SIZE_MAX; /* the allocator refuses it */
+  void *moved = weft__arena_alloc(a, bytes);
+  if (!moved) return WEFT_OOM;
+  memcpy(&elements, array, sizeof elements);
+  if (*capacity) memcpy(moved, elements, (size_t)*capacity * size);
+  memcpy(array, &moved, sizeof moved);
+  *capacity = grown;
+  return WEFT_OK;
+}
 
 void weft__arena_finish(arena *a) {
   for (arena_block *b = a->blocks, *next; b; b = next) {

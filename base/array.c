@@ -6,12 +6,17 @@
 
 enum { FIRST_CAPACITY = 8 };
 
+int64_t weft__array_next_capacity(int64_t capacity, int64_t wanted, int64_t first) {
+  int64_t grown = capacity > INT64_MAX / 2 ? wanted : 2 * capacity;
+  if (grown < first) grown = first;
+  return grown < wanted ? wanted : grown;
+}
+
 void *weft__array_grow(void *array, int64_t *capacity, int64_t wanted, size_t size) {
   WEFT_ASSERT(wanted > 0 && size > 0);
   WEFT_ASSERT(*capacity >= 0 && (array || *capacity == 0));
   if (wanted <= *capacity) return array;
-  int64_t grown = *capacity > FIRST_CAPACITY / 2 ? *capacity : FIRST_CAPACITY / 2;
-  grown = grown > INT64_MAX / 2 || 2 * grown < wanted ? wanted : 2 * grown;
+  const int64_t grown = weft__array_next_capacity(*capacity, wanted, FIRST_CAPACITY);
   size_t bytes;
   if (__builtin_mul_overflow((size_t)grown, size, &bytes)) bytes = SIZE_MAX; /* the allocator refuses it */
   void *moved = weft__realloc(array, bytes);

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Returns the capacity to which an array of this capacity grows for `wanted` elements: at least `first`, and at least
+ * twice the old one unless that overflows. */
+int64_t weft__array_next_capacity(int64_t capacity, int64_t wanted, int64_t first);
 /* Returns the array with a capacity of at least `wanted` (> 0) elements of `size` bytes each, and stores the capacity.
  * The capacity at least doubles when it grows, so that appending takes constant time on average.  The elements keep
  * their values and may move; the new ones are uninitialized.  The caller owns the result and frees it with weft__free.

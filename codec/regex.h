@@ -31,6 +31,7 @@ typedef struct rune_range {
 typedef struct rune_set {
   bool negated;
   int n;
+  int64_t capacity;
   rune_range *range;
 } rune_set;
 

@@ -82,16 +82,11 @@ static int regex_take(parser *p) {
 /* ---- sets of runes ---- */
 
 static void set_add(parser *p, rune_set *set, int low, int high) {
-  if ((set->n & (set->n - 1)) == 0) { /* the capacity doubles at each power of two */
-    rune_range *room = weft__arena_alloc(p->arena, (size_t)(set->n ? 2 * set->n : 1) * sizeof *room);
-    if (!room) {
-      p->err = WEFT_OOM;
-      return;
-    }
-    if (set->n) memcpy(room, set->range, (size_t)set->n * sizeof *room);
-    set->range = room;
-  }
-  set->range[set->n++] = (rune_range){low, high};
+  const weft_err err = WEFT_ARENA_RESERVE(p->arena, set->range, set->capacity, set->n + 1);
+  if (err)
+    p->err = err;
+  else
+    set->range[set->n++] = (rune_range){low, high};
 }
 
 static int clip_low(int v, int low) { return v < low ? low : v; }

@@ -112,14 +112,7 @@ void weft__collection_cut(collection *c, int n) {
 static weft_err collection_reserve(weft_graph *g, const char *list, collection_kind kind, collection **out) {
   WEFT_TRY(weft__collection_make(g, list, kind, out));
   collection *c = *out;
-  if (c->n < c->capacity) return WEFT_OK;
-  int capacity = c->capacity ? 2 * c->capacity : 8;
-  void *more = weft__arena_alloc(&g->arena, (size_t)capacity * item_size(kind));
-  if (!more) return collection_oom();
-  if (c->n) memcpy(more, c->s, (size_t)c->n * item_size(kind));
-  c->s = more;
-  c->capacity = capacity;
-  return WEFT_OK;
+  return weft__arena_reserve(&g->arena, &c->s, &c->capacity, c->n + 1, item_size(kind));
 }
 
 static weft_err add_text(weft_graph *g, const char *list, collection_kind kind, const void *data, size_t size) {

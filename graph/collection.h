@@ -18,13 +18,15 @@ typedef enum collection_kind {
 typedef struct collection {
   const char *name;
   collection_kind kind;
-  int n, capacity;
+  int n;
+  int64_t capacity;
   union {
     attr_str *s; /* names and bytes; NUL-terminated */
     int64_t *i;
     float *f;
   };
-  int *slot, slots; /* for bytes: a hash table of item numbers + 1, by the node that their first field names */
+  int64_t slots; /* of slot; a power of two */
+  int *slot;     /* for bytes: a hash table of item numbers + 1, by the node that their first field names */
 } collection;
 
 /* Appends an item.  Returns INVALID_ARGUMENT if the list has another kind. */

@@ -8,13 +8,6 @@
 
 static weft_err frames_oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory to find loops"); }
 
-static void *frames_grow(const void *old, int n, int *capacity, size_t each, arena *a) {
-  *capacity = *capacity ? 2 * *capacity : 8;
-  void *more = weft__arena_alloc(a, (size_t)*capacity * each);
-  if (more && n) memcpy(more, old, (size_t)n * each);
-  return more;
-}
-
 /* ---- frames ---- */
 
 static weft_err find_frame(frames *f, int parent, const char *name, int *out, arena *a) {
@@ -23,11 +16,7 @@ static weft_err find_frame(frames *f, int parent, const char *name, int *out, ar
       *out = i;
       return WEFT_OK;
     }
-  if (f->n_frame == f->cap_frame) {
-    loop_frame *more = frames_grow(f->frame, f->n_frame, &f->cap_frame, sizeof *more, a);
-    if (!more) return frames_oom();
-    f->frame = more;
-  }
+  WEFT_TRY(WEFT_ARENA_RESERVE(a, f->frame, f->cap_frame, f->n_frame + 1));
   *out = f->n_frame++;
   f->frame[*out] = (loop_frame){
       .parent = parent, .name = name, .depth = parent < 0 ? 0 : f->frame[parent].depth + 1, .loop_cond = -1, .odd = -1};
@@ -77,14 +66,15 @@ static weft_err assign_homes(frames *f, const weft_graph *g, arena *a) {
 
 /* ---- the parts of a loop ---- */
 
-static weft_err add_id(int **list, int *n, int id, arena *a) {
-  if ((*n & (*n - 1)) == 0) { /* a power of two: the list is full */
-    int *more = weft__arena_alloc(a, (size_t)(*n ? 2 * *n : 1) * sizeof *more);
-    if (!more) return frames_oom();
-    if (*n) memcpy(more, *list, (size_t)*n * sizeof *more);
-    *list = more;
-  }
-  (*list)[(*n)++] = id;
+static weft_err add_enter(loop_frame *l, int id, arena *a) {
+  WEFT_TRY(WEFT_ARENA_RESERVE(a, l->enter, l->cap_enter, l->n_enter + 1));
+  l->enter[l->n_enter++] = id;
+  return WEFT_OK;
+}
+
+static weft_err add_exit(loop_frame *l, int id, arena *a) {
+  WEFT_TRY(WEFT_ARENA_RESERVE(a, l->exit, l->cap_exit, l->n_exit + 1));
+  l->exit[l->n_exit++] = id;
   return WEFT_OK;
 }
 
@@ -99,11 +89,9 @@ static weft_err collect_parts(frames *f, const weft_graph *g, arena *a) {
     const weft_node *n = g->node[i];
     loop_frame *l = &f->frame[f->home[i]];
     l->iterates |= weft__node_is(n, KIND_NEXT_ITERATION);
-    if (is_enter(f, n)) WEFT_TRY(add_id(&l->enter, &l->n_enter, i, a));
-    if (weft__node_is(n, KIND_EXIT) && f->home[n->in[0].node] > 0) {
-      loop_frame *from = &f->frame[f->home[n->in[0].node]];
-      WEFT_TRY(add_id(&from->exit, &from->n_exit, i, a));
-    }
+    if (is_enter(f, n)) WEFT_TRY(add_enter(l, i, a));
+    if (weft__node_is(n, KIND_EXIT) && f->home[n->in[0].node] > 0)
+      WEFT_TRY(add_exit(&f->frame[f->home[n->in[0].node]], i, a));
     if (weft__node_is(n, KIND_LOOP_COND) && f->home[i] > 0) {
       if (l->loop_cond >= 0) l->odd = i;
       if (l->loop_cond < 0) l->loop_cond = i;
@@ -130,12 +118,7 @@ bool weft__frames_is_loop_switch(const frames *f, const weft_graph *g, int node)
 }
 
 static weft_err add_var(loop_frame *l, const loop_var *v, arena *a) {
-  if ((l->n_var & (l->n_var - 1)) == 0) {
-    loop_var *more = weft__arena_alloc(a, (size_t)(l->n_var ? 2 * l->n_var : 1) * sizeof *more);
-    if (!more) return frames_oom();
-    if (l->n_var) memcpy(more, l->var, (size_t)l->n_var * sizeof *more);
-    l->var = more;
-  }
+  WEFT_TRY(WEFT_ARENA_RESERVE(a, l->var, l->cap_var, l->n_var + 1));
   l->var[l->n_var++] = *v;
   return WEFT_OK;
 }
@@ -183,11 +166,7 @@ static int find_branch(const frames *f, int parent, weft_out pred, int side) {
 
 static weft_err make_branch(frames *f, int parent, weft_out pred, int side, arena *a) {
   if (find_branch(f, parent, pred, side) >= 0) return WEFT_OK;
-  if (f->n_branch == f->cap_branch) {
-    branch *more = frames_grow(f->branch, f->n_branch, &f->cap_branch, sizeof *more, a);
-    if (!more) return frames_oom();
-    f->branch = more;
-  }
+  WEFT_TRY(WEFT_ARENA_RESERVE(a, f->branch, f->cap_branch, f->n_branch + 1));
   f->branch[f->n_branch++] =
       (branch){.parent = parent, .pred = pred, .side = side, .depth = parent < 0 ? 0 : f->branch[parent].depth + 1};
   return WEFT_OK;

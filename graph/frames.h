@@ -21,6 +21,7 @@ typedef struct loop_frame {
   bool iterates; /* it has a NextIteration; otherwise it runs only once */
   int branch;    /* the branch of its parent in which it is alive, if that is a loop */
   int n_var, n_enter, n_exit;
+  int64_t cap_var, cap_enter, cap_exit;
   loop_var *var;
   int *enter; /* every Enter into it, of variables and invariants */
   int *exit;
@@ -39,9 +40,11 @@ typedef struct frames {
   int *alive; /* per node in a loop: the branch in which it is alive (for a Switch, that of its inputs) */
   bool *open; /* per node: an Enter into a loop that is still being built; NULL if there are none */
   loop_frame *frame;
-  int n_frame, cap_frame;
+  int n_frame;
+  int64_t cap_frame;
   branch *branch;
-  int n_branch, cap_branch;
+  int n_branch;
+  int64_t cap_branch;
 } frames;
 
 /* Finds all frames and branches, with memory from `a`.  With `open`, loops that are still being built (without a

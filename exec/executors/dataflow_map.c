@@ -12,7 +12,7 @@ typedef struct mapper {
   plan *p;
   dataflow_map *m;
   int *slot_index; /* per slot of the plan: its number in its iteration or, for a constant Enter, in its frame */
-  int cap_loop;
+  int64_t cap_loop;
 } mapper;
 
 static void *map_zeroed(mapper *w, int count, size_t size) {
@@ -42,14 +42,7 @@ static bool node_enters_frame(const dataflow_node *n) {
 
 static weft_err add_loop(mapper *w, const char *name, int parent, int64_t parallel, int *out) {
   dataflow_map *m = w->m;
-  if (m->n_loop == w->cap_loop) {
-    int cap = w->cap_loop ? 2 * w->cap_loop : 4;
-    dataflow_loop *grown = map_zeroed(w, cap, sizeof *grown);
-    if (!grown) return WEFT_OOM;
-    if (m->n_loop) memcpy(grown, m->loop, (size_t)m->n_loop * sizeof *grown);
-    m->loop = grown;
-    w->cap_loop = cap;
-  }
+  WEFT_TRY(WEFT_ARENA_RESERVE(&w->p->arena, m->loop, w->cap_loop, m->n_loop + 1));
   dataflow_loop *l = &m->loop[m->n_loop];
   *l = (dataflow_loop){.name = name, .parent = parent};
   l->parallel = parallel < 1 ? 1 : parallel > 1 << 20 ? 1 << 20 : weft__int_sat(parallel);

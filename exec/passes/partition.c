@@ -61,14 +61,7 @@ static weft_err partition_part_of(cutter *k, int at, task_part **out) {
 static weft_err add_node(cutter *k, int at, node_def *n) {
   task_part *p;
   WEFT_TRY(partition_part_of(k, at, &p));
-  if (p->def.n_node == p->room) {
-    size_t room = p->room ? 2 * p->room : 16;
-    node_def **grown = partition_alloc(k, room * sizeof *grown);
-    if (!grown) return weft__part_oom();
-    if (p->room) memcpy(grown, p->def.node, p->room * sizeof *grown);
-    p->def.node = grown;
-    p->room = room;
-  }
+  WEFT_TRY(WEFT_ARENA_RESERVE(&k->out->arena, p->def.node, p->room, (int64_t)p->def.n_node + 1));
   n->device = k->c->device[at].name;
   p->def.node[p->def.n_node++] = n;
   return WEFT_OK;

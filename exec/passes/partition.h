@@ -14,7 +14,7 @@
 typedef struct task_part {
   int task;
   Tensorflow__GraphDef def; /* valid as long as the parts and the graph */
-  size_t room;
+  int64_t room;             /* of def.node */
 } task_part;
 
 typedef struct parts {

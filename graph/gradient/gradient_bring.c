@@ -10,7 +10,6 @@
  * same holds for pops.  ControlTriggers collect them, because a push on a branch that is not taken is dead. */
 #include "base/alloc.h"
 #include "graph/gradient/gradient_state.h"
-#include <string.h>
 
 struct brought {
   weft_out from, to;
@@ -21,14 +20,7 @@ struct brought {
 
 static weft_err set_place(gradient_state *s, int node, node_place p) {
   int i = node - s->n;
-  if (i >= s->cap_place) {
-    int capacity = 2 * i + 64;
-    node_place *more = weft__arena_alloc(&s->a, (size_t)capacity * sizeof *more);
-    if (!more) return weft__gradient_loop_oom();
-    if (s->cap_place) memcpy(more, s->place, (size_t)s->cap_place * sizeof *more);
-    s->place = more;
-    s->cap_place = capacity;
-  }
+  WEFT_TRY(WEFT_ARENA_RESERVE(&s->a, s->place, s->cap_place, i + 1));
   s->place[i] = p;
   return WEFT_OK;
 }

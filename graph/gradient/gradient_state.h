@@ -11,7 +11,8 @@
 
 typedef struct gradient_list { /* the gradients of one output so far */
   grad_value *v;
-  int n, capacity;
+  int n;
+  int64_t capacity;
 } gradient_list;
 
 typedef struct back_frame back_frame;
@@ -46,7 +47,7 @@ typedef struct gradient_state {
   back_frame *now;   /* the backward loop to which nodes are being added, or NULL */
   int branch;        /* the branch in which the node being differentiated is alive */
   node_place *place; /* place of node s->n + i */
-  int cap_place;
+  int64_t cap_place;
   /* The graph's adapter when the call began, of a loop or branch that is being built around it.  Usually NULL. */
   weft_err (*outer_adapt)(void *arg, node_spec *spec);
   void *outer_arg;

@@ -12,14 +12,7 @@ static bool is_slices(const grad_value *v) { return v->indices.node >= 0; }
 weft_err weft__gradient_arrive(gradient_state *s, weft_out to, const grad_value *v) {
   gradient_list *l = &s->arrived[s->first_out[to.node] + to.slot];
   if (v->dense.node < 0 && !is_slices(v)) return WEFT_OK;
-  if (l->n == l->capacity) {
-    int capacity = l->capacity ? 2 * l->capacity : 4;
-    grad_value *more = weft__arena_alloc(&s->a, (size_t)capacity * sizeof *more);
-    if (!more) return weft__fail(WEFT_OOM, "no memory for gradients");
-    if (l->n) memcpy(more, l->v, (size_t)l->n * sizeof *more);
-    l->v = more;
-    l->capacity = capacity;
-  }
+  WEFT_TRY(WEFT_ARENA_RESERVE(&s->a, l->v, l->capacity, l->n + 1));
   l->v[l->n++] = *v;
   return WEFT_OK;
 }

@@ -5,7 +5,7 @@
 #include "base/denormal.h"
 
 /* A kernel that computes for longer is left for the program's step, which has a deadline and can be canceled. */
-#define FOLD_NS INT64_C(1000000000)
+#define FOLD_NS NS_PER_S
 
 /* Returns true if a value of this type stands for an object that lives in a step or on a device. */
 static bool is_object(weft_dtype type) {

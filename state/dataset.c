@@ -106,7 +106,7 @@ static int64_t dataset_idle_limit_ns(void) {
   if (limit) return limit;
   const char *text = getenv("WEFT_DATASET_IDLE_SECS");
   const double seconds = text ? strtod(text, NULL) : 0;
-  limit = (int64_t)((seconds > 0 && seconds < 1e9 ? seconds : IDLE_S) * 1e9);
+  limit = (int64_t)((seconds > 0 && seconds < 1e9 ? seconds : IDLE_S) * (double)NS_PER_S);
   atomic_store_explicit(&known, limit, memory_order_relaxed);
   return limit;
 }

@@ -256,7 +256,7 @@ static weft_err task_wait_run(task_wait *w, int64_t deadline_ns, cancel *c) {
 static int64_t task_wait_default_deadline(void) {
   const char *s = getenv("WEFT_WAIT_SECS");
   double seconds = s ? atof(s) : 0;
-  return seconds > 0 && seconds < 1e9 ? weft__clock_now_ns() + (int64_t)(seconds * 1e9) : 0;
+  return seconds > 0 && seconds < 1e9 ? weft__clock_now_ns() + (int64_t)(seconds * (double)NS_PER_S) : 0;
 }
 
 weft_err weft__wait_for_tasks(required_task *list, int n, int64_t deadline_ns, cancel *c) {

@@ -432,7 +432,7 @@ static void members_greet_due(members *m, bool all) {
 static int64_t members_join_timeout_ns(void) {
   const char *value = getenv("WEFT_JOIN_TIMEOUT");
   double seconds = value && *value ? strtod(value, NULL) : JOIN_TIMEOUT_S;
-  return seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * 1e9) : 0;
+  return seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * (double)NS_PER_S) : 0;
 }
 
 static void members_wait(members *m) {

@@ -119,7 +119,7 @@ static void node_drop_reads(node_run *s) {
 /* Updates the moving mean of what the node's kernel takes. */
 static void node_note_cost(dataflow_node *n, int64_t ns) {
   unsigned old = atomic_load_explicit(&n->cost, memory_order_relaxed);
-  unsigned now = ns > 1000000000 ? 1000000000u : (unsigned)ns + 1;
+  unsigned now = (unsigned)(ns > NS_PER_S ? NS_PER_S : ns + 1);
   atomic_store_explicit(&n->cost, old ? (old / 8) * 7 + now / 8 + 1 : now, memory_order_relaxed);
 }
 

@@ -5,6 +5,7 @@
 #ifndef WEFT_EXEC_EXECUTORS_RUN_H
 #define WEFT_EXEC_EXECUTORS_RUN_H
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "exec/plan.h"
 
@@ -60,8 +61,7 @@ weft_err weft__run_results(plan *p, const plan_run *given, const value *slot, we
  * rises slowly if the work really takes longer.  Several runs of a plan may update it at once, without a lock; then one
  * of the measurements is lost, which does no harm. */
 static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
-  unsigned old = atomic_load_explicit(cost, memory_order_relaxed),
-           now = ns > 1000000000 ? 1000000000 : (unsigned)ns + 1;
+  unsigned old = atomic_load_explicit(cost, memory_order_relaxed), now = (unsigned)(ns > NS_PER_S ? NS_PER_S : ns + 1);
   unsigned next = old == 0 || now < old ? now : old + (now - old) / 64;
   atomic_store_explicit(cost, next, memory_order_relaxed);
 }

@@ -525,7 +525,8 @@ static weft_err run_watch(collective_run *r) {
   timers *ts = NULL;
   WEFT_TRY(weft__collectives_timers(r->table, &ts));
   r->timers = ts;
-  weft__timer_set(ts, &r->timeout, weft__clock_now_ns() + (int64_t)((double)r->spec.timeout * 1e9), run_timed_out, r);
+  weft__timer_set(ts, &r->timeout, weft__clock_now_ns() + (int64_t)((double)r->spec.timeout * (double)NS_PER_S),
+                  run_timed_out, r);
   return WEFT_OK;
 }
 

@@ -226,7 +226,7 @@ static double saved_at(const char *prefix) {
   const char *at_index = "", *at_prefix = "";
   const bool known = index && !weft__path_local(index, &at_index) && !weft__path_local(prefix, &at_prefix);
   double at = known && (stat(at_index, &st) == 0 || stat(at_prefix, &st) == 0)
-                  ? (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9
+                  ? (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / (double)NS_PER_S
                   : wall_seconds();
   weft__free(index);
   return at;

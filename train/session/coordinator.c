@@ -104,7 +104,7 @@ static void coordinator_wait_slice(weft_coordinator *c, int64_t until_ns) {
 }
 
 static int64_t deadline_ns(double seconds) {
-  return seconds < 0 || seconds > 1e9 ? INT64_MAX : weft__clock_now_ns() + (int64_t)(seconds * 1e9);
+  return seconds < 0 || seconds > 1e9 ? INT64_MAX : weft__clock_now_ns() + (int64_t)(seconds * (double)NS_PER_S);
 }
 
 bool weft__coordinator_wait(weft_coordinator *c, double seconds) {
@@ -130,8 +130,8 @@ static weft_err coordinator_loop(worker *w) {
   weft_err err = WEFT_OK;
   while (!err) {
     int64_t now = weft__clock_now_ns();
-    if (weft__coordinator_wait(w->owner, next > now ? (double)(next - now) / 1e9 : 0)) break;
-    next += (int64_t)(w->seconds * 1e9);
+    if (weft__coordinator_wait(w->owner, next > now ? (double)(next - now) / (double)NS_PER_S : 0)) break;
+    next += (int64_t)(w->seconds * (double)NS_PER_S);
     err = w->fn(w->arg);
   }
   return err;

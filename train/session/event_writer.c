@@ -108,7 +108,7 @@ weft_err weft__event_writer_create(weft_event_writer **out, const char *dir, con
   weft_event_writer *w = weft__alloc_zero(1, sizeof *w);
   if (!w) return WEFT_OOM;
   w->room = opts && opts->max_queue > 0 ? opts->max_queue : QUEUE;
-  w->flush_ns = (int64_t)((opts && opts->flush_secs > 0 ? opts->flush_secs : FLUSH_SECONDS) * 1e9);
+  w->flush_ns = (int64_t)((opts && opts->flush_secs > 0 ? opts->flush_secs : FLUSH_SECONDS) * (double)NS_PER_S);
   w->last = &w->first;
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->changed, NULL);

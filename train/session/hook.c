@@ -67,14 +67,14 @@ const weft_tensor *weft__context_value(const weft_run_context *c, int i) {
 bool weft__timer_due(const hook_timer *t, int64_t at) {
   if (!t->begun || at < t->last_step) return true; /* a recovery sets the step back */
   if (t->last_step == at) return false;
-  if (t->secs > 0 && (double)(weft__clock_now_ns() - t->last_ns) / 1e9 >= t->secs) return true;
+  if (t->secs > 0 && (double)(weft__clock_now_ns() - t->last_ns) / (double)NS_PER_S >= t->secs) return true;
   return t->steps > 0 && at >= t->last_step + t->steps;
 }
 
 bool weft__timer_note(hook_timer *t, int64_t at, double *secs, int64_t *steps) {
   int64_t now = weft__clock_now_ns();
   bool again = t->begun;
-  if (secs) *secs = (double)(now - t->last_ns) / 1e9;
+  if (secs) *secs = (double)(now - t->last_ns) / (double)NS_PER_S;
   if (steps) *steps = at - t->last_step;
   t->begun = true;
   t->last_step = at;

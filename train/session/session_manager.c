@@ -96,8 +96,9 @@ typedef struct waiting {
 
 static waiting begin_waiting(const session_manager *m, const prepare_opts *o) {
   double secs = o->max_wait_secs > 0 ? o->max_wait_secs : MAX_WAIT_SECONDS;
-  int64_t now = weft__clock_now_ns(), log_ns = (int64_t)((m->log_secs > 0 ? m->log_secs : LOG_SECONDS) * 1e9);
-  return (waiting){now + (int64_t)(secs * 1e9), now, log_ns, FIRST_PAUSE_MS};
+  int64_t now = weft__clock_now_ns(),
+          log_ns = (int64_t)((m->log_secs > 0 ? m->log_secs : LOG_SECONDS) * (double)NS_PER_S);
+  return (waiting){now + (int64_t)(secs * (double)NS_PER_S), now, log_ns, FIRST_PAUSE_MS};
 }
 
 static bool time_to_log(waiting *w) {

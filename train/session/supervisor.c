@@ -194,7 +194,7 @@ static weft_err count_steps(void *arg) {
   int64_t at, now = weft__clock_now_ns();
   WEFT_TRY(step_now(sv, &at));
   int64_t steps = at > sv->last_step ? at - sv->last_step : 0; /* a recovery sets the step back */
-  double rate = now > sv->last_ns ? (double)steps / ((double)(now - sv->last_ns) / 1e9) : INFINITY;
+  double rate = now > sv->last_ns ? (double)steps / ((double)(now - sv->last_ns) / (double)NS_PER_S) : INFINITY;
   sv->last_step = at;
   sv->last_ns = now;
   weft_event_writer *to = open_writer(sv);

@@ -17,6 +17,7 @@ FLOORS = [line.split() for line in (ROOT / "cmake/floors.txt").read_text().split
 HEIGHT = {folder: height for height, folders in enumerate(FLOORS) for folder in folders}
 PROGRAMS = ["cli", "python", "examples", "bench", "tools"]
 GENERATED = {f"{proto.stem}.pb-c.h": "proto" for proto in (ROOT / "proto").glob("*.proto")}
+ENDINGS = ("*.[ch]", "*.inc", "*.cu", "*.cuh")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
@@ -115,7 +116,7 @@ def name_complaints(files):
 
 
 def main():
-    files = [f for folder in [*HEIGHT, *PROGRAMS, "tests"] for end in ("*.[ch]", "*.inc") for f in sorted((ROOT / folder).rglob(end))]
+    files = [f for folder in [*HEIGHT, *PROGRAMS, "tests"] for end in ENDINGS for f in sorted((ROOT / folder).rglob(end))]
     includes = breaches = 0
     for file in files:
         source = file.relative_to(ROOT)

@@ -141,11 +141,11 @@ def twin_complaints(files):
 
 def main():
     files = [f for folder in FOLDERS for end in ("*.[ch]", "*.inc") for f in sorted((ROOT / folder).rglob(end))]
-    cuda = [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*.cu"))]
+    cuda = [f for folder in FOLDERS for end in ("*.cu", "*.cuh") for f in sorted((ROOT / folder).rglob(end))]
     bad, lengths = 0, []
     for file in files + cuda:
         text = file.read_text()
-        own = complaints(file, text.splitlines(), lengths) if file.suffix != ".cu" else ()
+        own = complaints(file, text.splitlines(), lengths) if file.suffix not in (".cu", ".cuh") else ()
         for number, what in [*own, *signature_complaints(text)]:
             bad += 1
             print(f"{file.relative_to(ROOT)}:{number}: {what}")

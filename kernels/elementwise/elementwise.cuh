@@ -39,8 +39,8 @@ __device__ __forceinline__ int64_t each_offset(const each_axes &a, int operand, 
   return at;
 }
 
-/* LOOSE: a row that is not aligned; REPEAT: a row again and again, as a bias is; WALK: any broadcast, element by element;
- * HOLD and TILE: a broadcast along whose innermost axis a pack is one element, or a pack. */
+/* LOOSE: a row that is not aligned; REPEAT: a row again and again, as a bias is; WALK: any broadcast, element by
+ * element; HOLD and TILE: a broadcast along whose innermost axis a pack is one element, or a pack. */
 enum each_how { EACH_ONE, EACH_ROW, EACH_LOOSE, EACH_WALK, EACH_HOLD, EACH_TILE, EACH_REPEAT };
 struct each_in {
   const void *at;

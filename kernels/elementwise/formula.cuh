@@ -1,15 +1,16 @@
 /* formula.cuh - a kernel that is compiled for one chain or bundle of elementwise ops.
  *
- * The kernels of chain.cu interpret their steps.  That takes longer than memory does where tensors are large, so NVIDIA's run-time
- * compiler (NVRTC) makes a kernel of the steps, if it is installed.  The results are the same, bit by bit. */
+ * The kernels of chain.cu interpret their steps.  That takes longer than memory does where tensors are large, so
+ * NVIDIA's run-time compiler (NVRTC) makes a kernel of the steps, if it is installed.  The results are the same, bit by
+ * bit. */
 #pragma once
 
 #include "kernels/elementwise/elementwise.cuh"
 
 __host__ __device__ inline bool gpu_is_row_step(const gpu_step &s) { return s.n_in == 1 && s.function >= GPU_ROW_SUM; }
 
-/* A tensor as the kernel walks through it.  Along the innermost axis the stride is 1, or 0 where one element is repeated; no axes: a
- * scalar. */
+/* A tensor as the kernel walks through it.  Along the innermost axis the stride is 1, or 0 where one element is
+ * repeated; no axes: a scalar. */
 struct formula_view {
   void *at;
   int rank;
@@ -38,8 +39,8 @@ struct formula {
 /* Tensors of fewer elements are not worth the time to compile a kernel, unless it has so many steps. */
 enum { FORMULA_LEAST = 1 << 18, FORMULA_STEPS = 6 };
 
-/* Runs the formula with a kernel of its own.  *done is false if there is none: the compiler is missing, the tensors are small, rows are
- * not aligned, or the kernel is new and a CUDA graph is being captured. */
+/* Runs the formula with a kernel of its own.  *done is false if there is none: the compiler is missing, the tensors are
+ * small, rows are not aligned, or the kernel is new and a CUDA graph is being captured. */
 weft_err gpu_formula_run(kernel *k, formula &f, bool *done);
 /* Returns true if kernels can be compiled on this machine. */
 bool gpu_formula_compiles();

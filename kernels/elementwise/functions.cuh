@@ -1,4 +1,5 @@
-/* functions.cuh - the functions of one element that are kernels by themselves and steps of chains (kernels/elementwise/chain.cu). */
+/* functions.cuh - the functions of one element that are kernels by themselves and steps of chains
+ * (kernels/elementwise/chain.cu). */
 #pragma once
 
 #include "kernels/elementwise/elementwise.cuh"

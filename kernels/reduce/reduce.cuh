@@ -2,9 +2,9 @@
  *
  * A function object says how to begin, take one element in, join two results and end.  Axes are brought down to as
  * few as there are runs of kept and folded ones.  Where the innermost axis is folded, 32 or 256 threads share an
- * output; where it is kept, a thread has a column, or four adjacent ones, and eight
- * share it.  Few outputs of many elements are cut into
- * slices, whose results lie side by side for a second launch.  The order of additions depends on shapes alone: results repeat. */
+ * output; where it is kept, a thread has a column, or four adjacent ones, and eight share it.  Few outputs of many
+ * elements are cut into slices, whose results lie side by side for a second launch.  The order of additions depends on
+ * shapes alone: results repeat. */
 #pragma once
 
 #include "kernels/elementwise/elementwise.cuh"

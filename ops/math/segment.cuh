@@ -1,4 +1,5 @@
-/* segment.cuh - rows combined by the sorted numbers of their segments, for ops/math/segment.cu and ops/sparse/sparse_segment.cu. */
+/* segment.cuh - rows combined by the sorted numbers of their segments, for ops/math/segment.cu and
+ * ops/sparse/sparse_segment.cu. */
 #pragma once
 
 #include "kernels/gpu/scatter.cuh"

@@ -1,7 +1,7 @@
 /* philox.cuh - the generator of a random node on the GPU, which gives the CPU's numbers for the same seeds.
  *
- * The number of blocks that a node has used is stored in GPU memory, with the node.  Kernels read it there, and the last
- * launch of a run advances it. */
+ * The number of blocks that a node has used is stored in GPU memory, with the node.  Kernels read it there, and the
+ * last launch of a run advances it. */
 #pragma once
 
 #include "kernels/gpu/gpu.cuh"

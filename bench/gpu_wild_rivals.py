@@ -2,9 +2,10 @@
 import sys
 
 import torch
-from gpu_rivals import captured, measure, show
 from torch import nn
 from torch.nn import functional as F
+
+from gpu_rivals import captured, measure, show
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 

@@ -14,6 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 import figures  # noqa: E402
+
 FOLDERS = [*(ROOT / "cmake/floors.txt").read_text().split(), "cli", "examples", "bench"]
 
 

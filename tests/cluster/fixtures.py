@@ -1,5 +1,6 @@
 """The fixture that the tests of clusters share."""
 import pytest
+
 import tasks
 
 

@@ -5,6 +5,7 @@ import subprocess
 import time
 
 import pytest
+
 from tasks import BUILD, LINEAR, WEFT, Cluster, eventually
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="network namespaces need root and ip")

@@ -3,6 +3,7 @@ import signal
 import time
 
 import pytest
+
 from tasks import eventually
 
 

@@ -6,6 +6,7 @@ import struct
 import subprocess
 
 import pytest
+
 import records
 import tasks
 

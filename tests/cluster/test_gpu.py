@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 import tasks
 
 PLUGIN = tasks.BUILD.resolve() / "lib" / "libweft_cuda.so"

@@ -1,6 +1,7 @@
 """Graphs that are well formed and would take a server down if it believed them: each costs one call."""
 import grpc
 import pytest
+
 from test_malformed import field
 
 pytest.importorskip("tensorflow")

@@ -6,6 +6,7 @@ import time
 
 import grpc
 import pytest
+
 import weft as tf
 from rawclient import Client, field, report, text
 from tasks import WEFT, eventually

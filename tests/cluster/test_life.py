@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+
 from rawclient import report
 from tasks import LINEAR, WEFT, Task, eventually
 

@@ -3,6 +3,7 @@ import random
 
 import grpc
 import pytest
+
 from rawclient import field, varint
 
 MASTER = ["CreateSession", "ExtendSession", "PartialRunSetup", "RunStep", "CloseSession", "ListDevices", "Reset",

@@ -2,6 +2,7 @@
 import subprocess
 
 import pytest
+
 from tasks import BUILD
 
 MANY = 24

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from tasks import LINEAR, WEFT, Cluster
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="network namespaces need root and ip")

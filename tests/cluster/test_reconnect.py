@@ -1,5 +1,6 @@
 """A worker that comes and goes, again and again, leaves nothing on its ps."""
 import pytest
+
 from tasks import LINEAR, Task, eventually
 
 WARM_UP, COUNTED = 150, 150

@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 
 from prometheus_client.parser import text_string_to_metric_families
+
 from tasks import LINEAR, WEFT, eventually, free_ports
 
 ENDLESS = 10**9

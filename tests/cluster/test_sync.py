@@ -5,6 +5,7 @@ import signal
 import sys
 
 import pytest
+
 from tasks import BUILD, eventually
 
 SUPERVISED = pathlib.Path(__file__).with_name("insync.py")

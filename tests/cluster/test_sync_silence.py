@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+
 from tasks import BUILD, ROOT, Cluster, eventually
 
 sys.path.append(str(ROOT / "tests" / "chaos"))

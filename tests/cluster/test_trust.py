@@ -12,6 +12,7 @@ import time
 
 import grpc
 import pytest
+
 from tasks import LINEAR, WEFT, eventually
 
 SMALL = 256  # descriptors a task may have, where a test uses all of them up

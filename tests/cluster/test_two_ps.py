@@ -5,6 +5,7 @@ import sys
 import time
 
 import pytest
+
 from tasks import BUILD, eventually
 
 PROGRAM = pathlib.Path(__file__).with_name("pair.py")

@@ -7,10 +7,11 @@ import time
 
 import grpc
 import pytest
+
 import weft as tf
 from rawclient import Client, field, report, varint
-from weft._core.framework.function import Defun
 from tasks import eventually
+from weft._core.framework.function import Defun
 
 DEADLINE, UNAVAILABLE = grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE
 

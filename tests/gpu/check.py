@@ -9,6 +9,7 @@ to be captured as a CUDA graph and launched again, and losses and variables are 
 import sys
 
 import numpy as np
+
 import weft as tf
 
 rng = np.random.RandomState(1)

@@ -22,6 +22,7 @@ os.environ["WEFT_PYTHON"] = str(BUILD / "python")
 sys.path[:0] = [str(HERE), str(HERE.parent / "python"), str(BUILD / "python")]
 import digits
 import numpy as np
+
 import scripts
 
 GPU = "/job:localhost/replica:0/task:0/device:GPU:%d"

@@ -3,6 +3,7 @@ import pathlib
 import sys
 
 import pytest
+
 from tasks import BUILD
 
 PROGRAM = pathlib.Path(__file__).with_name("collectives.py")

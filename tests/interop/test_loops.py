@@ -1,5 +1,6 @@
 """While loops over two tasks: cut by Weft's master, run by tasks of both kinds, as TensorFlow runs them alone."""
 import pytest
+
 from test_training import mixes, serve, start
 
 NUMBERS = "body 198.0 nested 29.8125 condition 128.0 branches 105.0 gradient 270.0".split()

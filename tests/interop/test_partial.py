@@ -1,9 +1,9 @@
 """Partial runs and callables by the protocol: clients and servers of both kinds give what TensorFlow gives alone."""
-import partial
 import pytest
 import tensorflow as tf2
 from tensorflow.core.protobuf import config_pb2
 
+import partial
 import weft
 
 tf = tf2.compat.v1

@@ -3,9 +3,9 @@ import subprocess
 
 import pytest
 import tensorflow as tf2
-from tasks import WEFT, free_ports
 
 import weft
+from tasks import WEFT, free_ports
 
 tf = tf2.compat.v1
 

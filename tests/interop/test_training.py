@@ -5,6 +5,7 @@ import re
 import sys
 
 import pytest
+
 import tasks
 
 HERE = pathlib.Path(__file__).parent

@@ -2,6 +2,7 @@
 import re
 
 import pytest
+
 from test_training import serve, start
 
 

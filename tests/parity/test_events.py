@@ -3,7 +3,6 @@ import ctypes as C
 import os
 
 import numpy as np
-import pytest
 import tensorflow as tf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

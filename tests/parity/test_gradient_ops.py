@@ -1,5 +1,4 @@
 """Gradients of single ops that no case can express: lists, optional values, arrays by old names, references in loops."""
-import numpy as np
 import pytest
 import tensorflow as tf
 

@@ -6,7 +6,6 @@ import os
 import re
 import tempfile
 
-import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow.core.framework import graph_pb2

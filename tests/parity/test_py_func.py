@@ -3,6 +3,7 @@ import ctypes as C
 
 import numpy as np
 import tensorflow as tf
+
 import weftlib
 from weftlib import lib
 

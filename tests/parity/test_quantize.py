@@ -1,10 +1,11 @@
 """QuantizeV2 and Dequantize: every mode and integer type, against TensorFlow's integers and floats."""
 import numpy as np
 import pytest
-import scenario
 import tensorflow as tf
-import weftlib
 from tensorflow.core.util.quantization import uniform_quant_ops_attr_pb2
+
+import scenario
+import weftlib
 
 X = np.float32([-3, -1.25, -.5, -.1, 0, .1, .5, 1, 1.5, 2.3, 7])
 PLAIN = {tf.qint8: np.int8, tf.quint8: np.uint8, tf.qint16: np.int16, tf.quint16: np.uint16, tf.qint32: np.int32}

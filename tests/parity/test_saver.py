@@ -2,7 +2,6 @@
 import ctypes as C
 import os
 
-import numpy as np
 import pytest
 import tensorflow as tf
 

@@ -2,7 +2,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-
 from tensorflow.python.ops import gen_logging_ops
 
 import weftlib

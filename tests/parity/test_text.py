@@ -4,7 +4,6 @@ import pathlib
 import subprocess
 
 import pytest
-
 import tensorflow as tf
 
 v1 = tf.compat.v1

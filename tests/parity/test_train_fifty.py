@@ -11,7 +11,7 @@ import test_train_losses as losses
 import test_train_rnn as rnn
 import trainlib
 import weftlib
-from test_train_layers import L, Layers, SEED, data
+from test_train_layers import SEED, L, Layers, data
 from trainlib import Out, reference_variables  # noqa: F401
 
 v1 = tf.compat.v1

@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 import pytest
-import ran
 
+import ran
 import scripts
 import weft
 

@@ -3,9 +3,9 @@ import glob
 import os
 
 import numpy as np
-from ports import free_ports
 
 from machine import case
+from ports import free_ports
 
 X = np.random.RandomState(3).randn(8, 3).astype(np.float32)
 Y = (X @ np.float32([1, 2, 3])).astype(np.float32)

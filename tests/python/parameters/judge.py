@@ -1,9 +1,8 @@
 """Compares what a parameter changed here with what it changed in TensorFlow."""
 import re
 
-from walk import BASE, NAMES
-
 import compare_calls
+from walk import BASE, NAMES
 
 TOLERANCE = 1e-4
 NO_EFFECT = "no effect (TensorFlow lacks the function or the parameter)"

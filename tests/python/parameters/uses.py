@@ -3,6 +3,7 @@ import base64
 import os
 
 import numpy as np
+
 import uses_contrib
 import uses_editor
 import uses_flags

@@ -7,6 +7,7 @@ import inspect
 import types
 
 import numpy as np
+
 import uses
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) / 7

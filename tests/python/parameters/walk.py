@@ -28,10 +28,9 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "calls")]
+import machine  # noqa: E402
 import uses  # noqa: E402
 import values  # noqa: E402
-
-import machine  # noqa: E402
 
 BASE = ""  # the name of the call with no parameter changed
 Recipe = collections.namedtuple("Recipe", "call changes use")

@@ -57,7 +57,8 @@ def bare_casts(lines):
     """Yields (line number, column of the cast, column of its operand, operand) of what is refused."""
     for number, line in enumerate(lines, 1):
         before = lines[number - 2] if number > 1 else ""
-        if STORE.search(line) or "WEFT_REF_BASE" in line or "/* fits: " in line or "/* fits: " in before or re.match(r"\s*(\*( |/|$)|/\*)", line):
+        if (STORE.search(line) or "WEFT_REF_BASE" in line or "/* fits: " in line or "/* fits: " in before or
+                re.match(r"\s*(\*( |/|$)|/\*)", line)):
             continue
         for match in CAST.finditer(line):
             what = operand(line, match.end())

@@ -26,7 +26,8 @@ MAKERS = {"weft_graph": "a_graph()", "weft_session": "a_session()", "weft_tensor
           "weft_hook": "a_hook()", "weft_devices": "some_devices()", "weft_samples": "some_samples()",
           "weft_partial_run": "a_partial_run()", "weft_callable": "a_callable()",
           "weft_record_writer": "a_record_writer()", "weft_saved_model": "a_saved_model()",
-          "weft_parked": "weft_scope_park(a_graph(), 0)", "weft_checkpoint": "a_checkpoint()", "weft_checkpoint_state": "a_checkpoint_state()"}
+          "weft_parked": "weft_scope_park(a_graph(), 0)", "weft_checkpoint": "a_checkpoint()",
+          "weft_checkpoint_state": "a_checkpoint_state()"}
 ABSENT = {"weft_run_context"}  # exists only while a hook runs
 NUMBERS = {"int", "int64_t", "size_t", "double", "float", "bool", "uint64_t", "weft_dtype", "weft_err", "int32_t"}
 EXITS = {"weft_must"}  # its purpose

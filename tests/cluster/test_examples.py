@@ -156,8 +156,10 @@ def saved_step(folder):
 
 
 PROGRAMS = {  # what is run, how it names its task, a line of its hundredth step, and of its end
-    "distribute_mnist": (["--issync=1", "--train_steps=1000", "--save_model_secs=0.2"], "task_index", "step 100 ", "After 1000 training step(s)"),
-    "dist_mnist_async": (["--training_steps=1000", "--learning_rate=0.1", "--save_model_secs=0.2"], "task_id", "After 100 ", "test accuracy"),
+    "distribute_mnist": (["--issync=1", "--train_steps=1000", "--save_model_secs=0.2"], "task_index",
+                         "step 100 ", "After 1000 training step(s)"),
+    "dist_mnist_async": (["--training_steps=1000", "--learning_rate=0.1", "--save_model_secs=0.2"], "task_id",
+                         "After 100 ", "test accuracy"),
 }
 
 

@@ -111,7 +111,8 @@ def test_top_says_who_waits_for_whom(cluster):
 
 
 def test_launch_gives_each_task_a_page(cluster):
-    job = cluster().add("launch", WEFT, "launch", "--ps", 1, "--workers", 1, "--status-port", 0, "--verbose", "--", LINEAR, f"--steps={ENDLESS}")
+    job = cluster().add("launch", WEFT, "launch", "--ps", 1, "--workers", 1, "--status-port", 0, "--verbose",
+                        "--", LINEAR, f"--steps={ENDLESS}")
     job.until("=> step: 1\n")
     port = re.search(r"status page http://localhost:(\d+)", job.output).group(1)
     assert task(port, "worker:0")["up"]

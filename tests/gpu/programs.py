@@ -16,14 +16,15 @@ import sys
 import tempfile
 import time
 
+import numpy as np
+
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("WEFT_BUILD", HERE.parent.parent / "build")).resolve()
 os.environ["WEFT_PYTHON"] = str(BUILD / "python")
 sys.path[:0] = [str(HERE), str(HERE.parent / "python"), str(BUILD / "python")]
-import digits
-import numpy as np
+import digits  # noqa: E402 - found through sys.path as set above
 
-import scripts
+import scripts  # noqa: E402 - found through sys.path as set above, and reads WEFT_PYTHON when it is imported
 
 GPU = "/job:localhost/replica:0/task:0/device:GPU:%d"
 bad = []

@@ -35,7 +35,8 @@ with tf.Session() as s:
         twice = tf.stack([x * 2.0, x])
         made = tf.tanh(x) * 2.0 + tf.sigmoid(x)  # by a bundle, which writes it rounded
         shared = [tf.matmul(made, y), tf.matmul(made, z, transpose_a=True), tf.matmul(x, y),
-                  tf.matmul(x, z, transpose_a=True), tf.matmul(z, y, transpose_b=True), tf.matmul(twice, tf.stack([y, y])), tf.matmul(twice, twice, transpose_b=True)]
+                  tf.matmul(x, z, transpose_a=True), tf.matmul(z, y, transpose_b=True),
+                  tf.matmul(twice, tf.stack([y, y])), tf.matmul(twice, twice, transpose_b=True)]
         two = np.stack([a * 2.0, a]).astype(np.float64)
         of = np.tanh(a.astype(np.float64)) * 2 + 1 / (1 + np.exp(-a.astype(np.float64)))
         wide = [v.astype(np.float64) for v in (a, b, c)]

@@ -11,7 +11,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"),
 
 import pytest  # noqa: E402
 
-from fixtures import cluster  # noqa: E402,F401
+import fixtures  # noqa: E402
+
+cluster = fixtures.cluster  # pytest collects fixtures from the names in a conftest module
 
 
 @pytest.fixture

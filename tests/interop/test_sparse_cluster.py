@@ -44,9 +44,10 @@ def test_tasks_are_found_by_their_numbers(sparse):
 def test_a_spec_says_the_same(jobs):
     def ask(kind):
         found = []
-        for question in (lambda c: c.as_dict(), lambda c: sorted(c.jobs), lambda c: c.num_tasks("worker"), lambda c: c.task_indices("worker"),
-                         lambda c: c.task_address("worker", 3), lambda c: c.task_address("worker", 0), lambda c: c.job_tasks("worker"),
-                         lambda c: c.job_tasks("none"), lambda c: kind(c.as_cluster_def()).as_dict(), lambda c: kind(c) == kind(jobs)):
+        for question in (lambda c: c.as_dict(), lambda c: sorted(c.jobs), lambda c: c.num_tasks("worker"),
+                         lambda c: c.task_indices("worker"), lambda c: c.task_address("worker", 3), lambda c: c.task_address("worker", 0),
+                         lambda c: c.job_tasks("worker"), lambda c: c.job_tasks("none"),
+                         lambda c: kind(c.as_cluster_def()).as_dict(), lambda c: kind(c) == kind(jobs)):
             try:
                 found.append(question(kind(jobs)))
             except Exception as e:  # noqa: BLE001 - that is the question

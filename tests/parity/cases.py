@@ -11,8 +11,8 @@ NO_GRAD, RANDOM, FIXED_TYPE, NO_PARITY = 1, 2, 4, 8
 
 SHORT = {"f16": tf.half, "bf16": tf.bfloat16, "f32": tf.float32, "f64": tf.float64, "i8": tf.int8, "i16": tf.int16,
          "i32": tf.int32, "i64": tf.int64, "u8": tf.uint8, "u16": tf.uint16, "u32": tf.uint32, "u64": tf.uint64,
-         "bool": tf.bool, "str": tf.string, "c64": tf.complex64, "c128": tf.complex128, "qi8": tf.qint8, "qi16": tf.qint16, "qi32": tf.qint32,
-         "qu8": tf.quint8, "qu16": tf.quint16}
+         "bool": tf.bool, "str": tf.string, "c64": tf.complex64, "c128": tf.complex128,
+         "qi8": tf.qint8, "qi16": tf.qint16, "qi32": tf.qint32, "qu8": tf.quint8, "qu16": tf.quint16}
 
 
 class Input:

@@ -47,8 +47,8 @@ def closed():
 
 def canceled():
     b = Made("canceled", ((), ()))
-    return [b.put(0, ["a", "b"], [1.0, 2.0]), b.put(1, ["b"], [20]), b.close(True), [b.ready(), b.incomplete()], Fails(b.put(1, ["a"], [1])),
-            b.take(2), b.take(1), Fails(b.close()), b.take(1)]
+    return [b.put(0, ["a", "b"], [1.0, 2.0]), b.put(1, ["b"], [20]), b.close(True), [b.ready(), b.incomplete()],
+            Fails(b.put(1, ["a"], [1])), b.take(2), b.take(1), Fails(b.close()), b.take(1)]
 
 
 def waits():

@@ -2,8 +2,8 @@
 
 Convolutions with fewer products (kernels/conv/conv_winograd_1d.c, kernels/conv/conv_winograd_2d.c) round worse than plain
 sums.  Their RMS error may be 1.6 times that of TensorFlow's float kernels as they are installed: with oneDNN, if the
-build has it.  TensorFlow's gradient towards the input is not the same kernel everywhere: without oneDNN (as on aarch64) it adds up one short sum for
-each tap of the filter, which rounds less than one long sum.
+build has it.  TensorFlow's gradient towards the input is not the same kernel everywhere: without oneDNN (as on
+aarch64) it adds up one short sum for each tap of the filter, which rounds less than one long sum.
 """
 import json
 import os

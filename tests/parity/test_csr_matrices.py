@@ -110,7 +110,8 @@ def test_gradients_of_conversions():
     assert found[0] == found[1] and found[1][1] == [2.0, 4.0, 6.0]
 
 
-@pytest.mark.parametrize("name", ["SparseMatrixAdd", "SparseMatrixMul", "SparseMatrixSoftmax", "SparseMatrixSoftmaxGrad", "SparseMatrixZeros"])
+@pytest.mark.parametrize("name", ["SparseMatrixAdd", "SparseMatrixMul", "SparseMatrixSoftmax", "SparseMatrixSoftmaxGrad",
+                                  "SparseMatrixZeros"])
 def test_ops_for_gpus_only(name):
     for system in (v1, weft):
         with system.Graph().as_default(), system.Session() as session:
@@ -265,7 +266,8 @@ def test_what_cholesky_factors_refuse():
 def test_a_permutation_that_is_none_is_refused(order):
     """TensorFlow's process ends for some of them."""
     with weft.Graph().as_default(), weft.Session() as sess:
-        m = weft.raw_ops.SparseTensorToCSRSparseMatrix(indices=np.int64([[0, 0], [1, 1], [2, 2]]), values=[1., 1., 1.], dense_shape=np.int64([3, 3]))
+        m = weft.raw_ops.SparseTensorToCSRSparseMatrix(indices=np.int64([[0, 0], [1, 1], [2, 2]]), values=[1., 1., 1.],
+                                                       dense_shape=np.int64([3, 3]))
         made = weft.raw_ops.SparseMatrixSparseCholesky(input=m, permutation=order, type=weft.float32)
         with pytest.raises(weft.errors.InvalidArgumentError, match="each of the numbers 0 to 2 once"):
             sess.run(weft.raw_ops.SparseMatrixNNZ(sparse_matrix=made))
@@ -276,7 +278,8 @@ def test_shapes_of_orders_and_factors():
         ops = system.raw_ops
         with system.Graph().as_default():
             def sparse(*dims):
-                return ops.SparseTensorToCSRSparseMatrix(indices=np.zeros([0, len(dims)], np.int64), values=np.zeros(0), dense_shape=np.int64(dims))
+                return ops.SparseTensorToCSRSparseMatrix(indices=np.zeros([0, len(dims)], np.int64), values=np.zeros(0),
+                                                         dense_shape=np.int64(dims))
             assert ops.SparseMatrixOrderingAMD(input=sparse(3, 3)).shape.as_list() == [3]
             assert ops.SparseMatrixOrderingAMD(input=sparse(2, 3, 3)).shape.as_list() == [2, 3]
             made = ops.SparseMatrixSparseCholesky(input=sparse(3, 3), permutation=[0, 1, 2], type=system.float64)

@@ -98,7 +98,8 @@ def shapes_change_between_runs(x, n):
 @scenario([np.ones([1, 2], F), I(3)])
 def shapes_grow_in_the_loop(x, n):
     shape = [tf.TensorShape([]), tf.TensorShape([None, 2])]
-    return v1.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, tf.concat([x, x], 0)), [tf.constant(0), tf.ensure_shape(x, [None, 2])], shape)
+    return v1.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, tf.concat([x, x], 0)),
+                         [tf.constant(0), tf.ensure_shape(x, [None, 2])], shape)
 
 
 @scenario([F(1.5), I(4)], [F(1.5), I(0)])

@@ -181,7 +181,7 @@ def test_tensor_array_pack(unpack):
     """Pack and Unpack were Gather and Scatter of everything."""
     g = graph_pb2.GraphDef()
     with tf.Graph().as_default() as graph:
-        x = v1.placeholder_with_default(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [2, 2], name="x")
+        v1.placeholder_with_default(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [2, 2], name="x")
         tf.constant(2, name="size")
         g.CopyFrom(graph.as_graph_def())
 

@@ -91,5 +91,6 @@ def definition(o):
 def test_definition_is_tensorflows(name):
     theirs, contrib = op_def_registry.get(name), {line.partition("(")[0]: line for line in CONTRIB}
     assert (theirs is None) == (name in contrib), f"TensorFlow has no op {name}"
-    want = contrib[name] if theirs is None else definition(theirs).replace("{" + NUMBER + "}", "{number}").replace("{" + REAL + "}", "{real}")
+    want = (contrib[name] if theirs is None else
+            definition(theirs).replace("{" + NUMBER + "}", "{number}").replace("{" + REAL + "}", "{real}"))
     assert re.sub(r"\s+", " ", OPS[name]["definition"]).strip() == re.sub(r"\s+", " ", want)

@@ -114,7 +114,8 @@ def test_products_of_integers_are_tensorflows():
         for a, b, c, d in PAIRS[1:]:
             for ta, tb in ((False, False), (True, True)):
                 x, y = some(tf.quint8, 4, 3) if ta else some(tf.quint8, 3, 4), some(tf.quint8, 2, 4) if tb else some(tf.quint8, 4, 2)
-                steps.append(plain(tf.raw_ops.QuantizedMatMul(a=x, b=y, min_a=a, max_a=b, min_b=c, max_b=d, transpose_a=ta, transpose_b=tb)))
+                steps.append(plain(tf.raw_ops.QuantizedMatMul(
+                    a=x, b=y, min_a=a, max_a=b, min_b=c, max_b=d, transpose_a=ta, transpose_b=tb)))
             for padding, by in (("SAME", 1), ("SAME", 2), ("VALID", 2)):
                 steps.append(plain(tf.raw_ops.QuantizedConv2D(
                     input=some(tf.quint8, 2, 4, 5, 2), filter=some(tf.quint8, 3, 2, 2, 3), min_input=a, max_input=b,
@@ -220,7 +221,8 @@ def test_uniform_integers_are_tensorflows():
     def build():
         whole = dict(quantization_min_val=-2**31, quantization_max_val=2**31 - 1)
         made = [uniform(x, 0.3, 5), uniform(X, 0.5, -3, low=-127), uniform(x, 0.01, 7, tf.qint32, low=-2**31, high=2**31 - 1),
-                uniform(x, [0.5, 1.0, 0.07], [0, 1, -2], axis=1), uniform(x[:2], [0.5, 1.0], [3, 1], axis=0), uniform(X, 0.5, 0, low=5, high=4)]
+                uniform(x, [0.5, 1.0, 0.07], [0, 1, -2], axis=1), uniform(x[:2], [0.5, 1.0], [3, 1], axis=0),
+                uniform(X, 0.5, 0, low=5, high=4)]
         back = [tf.raw_ops.UniformDequantize(input=made[0], scales=0.3, zero_points=5, Tout=tf.float32, quantization_min_val=-128,
                                              quantization_max_val=127),
                 tf.raw_ops.UniformDequantize(input=made[3], scales=[0.5, 1.0, 0.07], zero_points=[0, 1, -2], Tout=tf.float32,
@@ -262,7 +264,8 @@ def test_channels_with_ranges_of_their_own():
         made, least, most = [], np.float32([-1, -2, -3]), np.float32([1, 1.5, 3])
         for x in (CHANNELS, abs(CHANNELS)):
             q = tf.bitcast(x, tf.qint32)
-            made += [tf.raw_ops.RequantizationRangePerChannel(input=q, input_min=least, input_max=most, clip_value_max=c) for c in (1e9, .5)]
+            made += [tf.raw_ops.RequantizationRangePerChannel(input=q, input_min=least, input_max=most, clip_value_max=c)
+                     for c in (1e9, .5)]
             made += [integers(tf.raw_ops.RequantizePerChannel(input=q, input_min=least, input_max=most, requested_output_min=low,
                                                               requested_output_max=high, out_type=kind))
                      for kind, low, high in ((tf.qint8, -1., 1.), (tf.quint8, 0., 2.), (tf.quint8, -1., 3.), (tf.qint8, -1., 3.))]
@@ -311,7 +314,8 @@ def test_images_of_integers_at_another_size(dtype, more):
 
 WHOLE = {name + end: value for name in ("lhs", "rhs", "output")
          for end, value in (("_quantization_min_val", -2**31), ("_quantization_max_val", 2**31 - 1))}
-BYTES = dict(WHOLE, lhs_quantization_min_val=-128, lhs_quantization_max_val=127, rhs_quantization_min_val=-128, rhs_quantization_max_val=127)
+BYTES = dict(WHOLE, lhs_quantization_min_val=-128, lhs_quantization_max_val=127,
+             rhs_quantization_min_val=-128, rhs_quantization_max_val=127)
 
 
 def scaled(**given):

@@ -144,7 +144,8 @@ def wrong_queues():
     vectors = raw.FIFOQueueV2(component_types=[tf.string], shapes=[])
     r = raw.IdentityReaderV2()
     put = lambda q, *c: raw.QueueEnqueueV2(handle=q, components=list(c))
-    return [put(ints, 1), read(r, ints), put(two, "a", "b"), read(r, two), raw.QueueEnqueueV2(handle=vectors, components=[["a", "b"]]), read(r, vectors)]
+    return [put(ints, 1), read(r, ints), put(two, "a", "b"), read(r, two),
+            raw.QueueEnqueueV2(handle=vectors, components=[["a", "b"]]), read(r, vectors)]
 
 
 def files():

@@ -151,7 +151,7 @@ def test_the_nodes_of_a_list_are_tensorflows():
 @pytest.mark.parametrize("sharded", [False, True], ids=["plain", "sharded"])
 @pytest.mark.parametrize("program", [plain, partitioned, resources], ids=lambda p: p.__name__)
 def test_each_side_restores_what_the_other_saved(program, sharded, folder):
-    with tf.Graph().as_default() as g:
+    with tf.Graph().as_default():
         program()
         variables = v1.global_variables()
         reads = [v.read_value().name for v in variables]

@@ -43,7 +43,8 @@ tf.scatter_nd(ph(i,None),x,[b,3]); tf.one_hot(w,5); tf.one_hot(w,b); tf.one_hot(
 tf.where(x>0); tf.where(u>0); tf.unique(w); tf.unique_with_counts(w); tf.dynamic_stitch([[0,1],[2]],[tf.zeros([2,5]),tf.zeros([1,5])])
 tf.dynamic_stitch([w,[2]],[ph(f,[None,5]),tf.zeros([1,5])]); tf.dynamic_partition(x,w,2); tf.dynamic_partition(c,ph(i,[4,5]),2)
 tf.sparse_to_dense([[0,1]],[b,3],1.); tf.sparse_to_dense([0],v,1.); tf.sparse_to_dense([0],w,1.); tf.setdiff1d(w,v)
-R.BroadcastGradientArgs(s0=v,s1=v); R.BroadcastArgs(s0=v,s1=w); R.BroadcastArgs(s0=v,s1=[1,2,3]); tf.shape(u); tf.shape(x); tf.size(u); tf.rank(u)
+R.BroadcastGradientArgs(s0=v,s1=v); R.BroadcastArgs(s0=v,s1=w); R.BroadcastArgs(s0=v,s1=[1,2,3])
+tf.shape(u); tf.shape(x); tf.size(u); tf.rank(u)
 tf.shape_n([x,u]); tf.invert_permutation(w); tf.reverse_sequence(ph(f,[None,4]),v,seq_axis=1,batch_axis=0); tf.roll(x,[1],[0])
 tf.string_join([ph(st,None),ph(st,[]),"a"]); tf.string_join([ph(st,[None]),ph(st,[2])]); tf.strings.substr(ph(st,[None]),0,3)
 tf.reduce_join(ph(st,[None,3]),0); tf.ensure_shape(u,[None,3]); tf.placeholder_with_default(c,[None,5,6]); tf.identity_n([x,u])
@@ -52,7 +53,8 @@ R.Switch(data=x,pred=ph(tf.bool,[])); R.Merge(inputs=[x,tf.zeros([2,3])]); R.Mer
 R.Enter(data=x,frame_name="f"); R.Enter(data=x,frame_name="f",is_constant=True); R.Exit(data=x); R.NextIteration(data=x)
 R.StridedSliceGrad(shape=S(x),begin=[0],end=[1],strides=[1],dy=u); R.TensorScatterAdd(tensor=x,indices=[[0]],updates=tf.zeros([1,3]))
 tf.gradients(tf.reduce_sum(tf.gather(x,[0])*2.),x)[0].values; tf.gradients(tf.concat([x,n[:,0,0,:3]],0),x)[0]
-tf.gradients(x[1:],x)[0]; tf.gradients(tf.tile(x,[2,1]),x)[0]; tf.gradients(tf.pad(x,[[1,1],[0,0]]),x)[0]; tf.gradients(tf.split(c,2,2)[0],c)[0]
+tf.gradients(x[1:],x)[0]; tf.gradients(tf.tile(x,[2,1]),x)[0]; tf.gradients(tf.pad(x,[[1,1],[0,0]]),x)[0]
+tf.gradients(tf.split(c,2,2)[0],c)[0]
 tf.while_loop(lambda k,a: k<3, lambda k,a: [k+1,a*2.], [0,x])[1]; tf.cond(ph(tf.bool,[]),lambda: x,lambda: x*2.)
 """
 # Where the library says more than TensorFlow, or TensorFlow says something wrong, with the reason.

@@ -182,11 +182,12 @@ def test_dense_table_of_old():
     on_both(graph_def, steps, older)
 
 
-TEXTS = {"lines": "a\nb\nc\n", "windows": "a\r\nb\r\n", "open": "a\nb", "columns": "a\t1\nb\t2\nc\t3\n", "short": "a\t1\nb\n", "twice": "a\t1\na\t2\n",
-         "words": "a\tx\nb\t2\n"}
+TEXTS = {"lines": "a\nb\nc\n", "windows": "a\r\nb\r\n", "open": "a\nb", "columns": "a\t1\nb\t2\nc\t3\n", "short": "a\t1\nb\n",
+         "twice": "a\t1\na\t2\n", "words": "a\tx\nb\t2\n"}
 FILLS = [("lines", -2, -1, tf.string, tf.int64, {}), ("lines", -1, -2, tf.int64, tf.string, {}),
-         ("windows", -2, -1, tf.string, tf.int64, {}), ("open", -2, -1, tf.string, tf.int64, {}), ("columns", 0, 1, tf.string, tf.int64, {}),
-         ("columns", 1, 0, tf.int64, tf.string, {}), ("columns", 0, 1, tf.string, tf.float32, {}), ("columns", 0, 2, tf.string, tf.int64, {}),
+         ("windows", -2, -1, tf.string, tf.int64, {}), ("open", -2, -1, tf.string, tf.int64, {}),
+         ("columns", 0, 1, tf.string, tf.int64, {}), ("columns", 1, 0, tf.int64, tf.string, {}),
+         ("columns", 0, 1, tf.string, tf.float32, {}), ("columns", 0, 2, tf.string, tf.int64, {}),
          ("short", 0, 1, tf.string, tf.int64, {}), ("twice", 0, 1, tf.string, tf.int64, {}), ("words", 0, 1, tf.string, tf.int64, {}),
          ("lines", -2, -1, tf.string, tf.int64, {"vocab_size": 2}), ("lines", -2, -1, tf.string, tf.int64, {"vocab_size": 5}),
          ("lines", -2, -1, tf.string, tf.int64, {"offset": 1}), ("lines", -1, -1, tf.string, tf.int64, {}),

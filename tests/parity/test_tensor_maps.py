@@ -28,7 +28,8 @@ def entries():
     has = lambda handle, key: raw.TensorMapHasKey(input_handle=handle, key=key)
     keys = lambda handle, dtype: raw.TensorMapStackKeys(input_handle=handle, key_dtype=dtype)
     mixed = insert(insert(none, 1, 5.0), [1, 2], 6.0)
-    return [[size(h) for h in (none, one, two, other, erased, numbers)], [lookup(two, "a"), lookup(two, "b"), lookup(other, "a", tf.string)],
+    return [[size(h) for h in (none, one, two, other, erased, numbers)],
+            [lookup(two, "a"), lookup(two, "b"), lookup(other, "a", tf.string)],
             [has(two, "z"), has(two, "b"), has(numbers, [1, 2]), has(numbers, 1), has(numbers, 1.0), has(erased, "a")],
             keys(one, tf.string), keys(numbers, tf.int32), lookup(numbers, [1, 2]), Fails(lookup(two, "z")), Fails(keys(none, tf.string)),
             Fails(keys(one, tf.int32)), Fails(keys(mixed, tf.int32)), Fails(lookup(one, "a", tf.int32)),

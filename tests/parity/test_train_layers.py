@@ -272,7 +272,8 @@ def test_orthogonal_variables(shape):
 
 
 def test_regularizers():
-    g, ours, before, y, o = both((tf.float32, [2, 4]), lambda x: L.dense(x, 3, kernel_regularizer=lambda w: .2 * tf.nn.l2_loss(w) + .1 * tf.reduce_sum(tf.abs(w))),
+    regularizer = lambda w: .2 * tf.nn.l2_loss(w) + .1 * tf.reduce_sum(tf.abs(w))
+    g, ours, before, y, o = both((tf.float32, [2, 4]), lambda x: L.dense(x, 3, kernel_regularizer=regularizer),
                                  lambda l, x: l.dense(x, 3, l1=.1, l2=.2))
     name = trainlib.names_in(ours.export_meta(), "regularization_losses")
     assert name == ["dense/kernel/Regularizer/add:0"]

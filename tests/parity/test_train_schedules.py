@@ -117,7 +117,8 @@ def test_clipping(limit):
     ours.make("clip_by_average_norm", None, x, limit)
     dense = trainlib.Gradient(x, none, none, none)
     slices = trainlib.Gradient(none, ours.find("at:0"), ours.find("rows:0"), none)
-    d, clipped, norm = (trainlib.Gradient * 3)(dense, trainlib.Gradient(none, none, none, none), slices), (trainlib.Gradient * 3)(), trainlib.Out()
+    d = (trainlib.Gradient * 3)(dense, trainlib.Gradient(none, none, none, none), slices)
+    clipped, norm = (trainlib.Gradient * 3)(), trainlib.Out()
     weftlib.check(weftlib.lib.weft_clip_by_global_norm(ours.ptr, None, 3, d, C.c_double(limit), None, clipped, C.byref(norm)))
     ours.make("global_norm", "alone", 1, d)
     assert clipped[1].dense.node < 0 and clipped[2].indices.node == slices.indices.node

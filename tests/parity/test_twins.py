@@ -117,7 +117,8 @@ def optimized(kind, **params):
 
 IMAGES, PLANES = inputs([None, 8, 8, 3]), inputs([None, 3, 8, 8])
 ROWS = {
-    "dense": (inputs([None, 4]), lambda x: weft.layers.dense(x, 5, activation=weft.nn.relu), lambda l, x: l.dense(x, 5, activation=b"Relu")),
+    "dense": (inputs([None, 4]), lambda x: weft.layers.dense(x, 5, activation=weft.nn.relu),
+              lambda l, x: l.dense(x, 5, activation=b"Relu")),
     "dense_without_bias": (inputs([None, 4]), lambda x: weft.layers.dense(x, 5, use_bias=False, name="out"),
                            lambda l, x: l.dense(x, 5, use_bias=NO, name=b"out")),
     "dense_of_more_axes": (inputs([2, 3, 4]), lambda x: weft.layers.dense(x, 5), lambda l, x: l.dense(x, 5)),

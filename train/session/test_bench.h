@@ -98,7 +98,7 @@ static inline text bench_file(const char *pattern) {
 }
 
 static inline bool bench_has(const text *t, const char *words) {
-  return memmem(t->data, t->size, words, strlen(words)) != NULL;
+  return t->size && memmem(t->data, t->size, words, strlen(words)) != NULL; /* an empty file has no data */
 }
 
 #endif

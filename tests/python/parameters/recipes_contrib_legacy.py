@@ -11,7 +11,7 @@ tf.contrib.training.NextQueuedSequenceBatch(uses.state_saver()) ; ; uses.batch_r
 tf.contrib.model_pruning.MaskedBasicLSTMCell(3) ; activation=tf.nn.relu, forget_bias=0.0, dtype=tf.float32 ; uses.stepped(it)
 tf.contrib.model_pruning.MaskedLSTMCell(3) ; activation=tf.nn.relu, forget_bias=0.0, use_peepholes=True, cell_clip=0.05, num_proj=2,
     num_proj_shards=2, num_unit_shards=2, dtype=tf.float32 ; uses.stepped(it)
-tf.contrib.model_pruning.MaskedLSTMCell(3, num_proj=2) ; proj_clip=0.01, dtype=tf.float32 ; uses.stepped(it)
+tf.contrib.model_pruning.MaskedLSTMCell(3, num_proj=2) ; proj_clip=0.01, num_proj_shards=2, dtype=tf.float32 ; uses.stepped(it)
 tf.contrib.model_pruning.MaskedBasicLSTMCell(3) ; dtype=tf.float64, reuse=True ; uses.built_cell(it)
 tf.contrib.model_pruning.MaskedLSTMCell(3) ; dtype=tf.float64, reuse=True ; uses.built_cell(it)
 tf.contrib.model_pruning.graph_def_from_checkpoint(uses.pruned_checkpoint(), ['out']) ; output_node_names=['x'] ; len(it.node)

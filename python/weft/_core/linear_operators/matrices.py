@@ -254,7 +254,7 @@ class _Sized(LinearOperator):
 
     def add_to_tensor(self, mat, name="add_to_tensor"):
         """Returns the matrices plus a tensor; mat is named x in other operators."""
-        return self._sum(mat, name)
+        return self._plus(mat, name)
 
 
 class LinearOperatorIdentity(_Sized):

@@ -448,9 +448,9 @@ class LinearOperator(metaclass=abc.ABCMeta):
 
     def add_to_tensor(self, x, name="add_to_tensor"):
         """Returns the matrices plus a tensor."""
-        return self._sum(x, name)
+        return self._plus(x, name)
 
-    def _sum(self, x, name):
+    def _plus(self, x, name):
         with self._name_scope(name):
             return self._add_to_tensor(self._checked(convert_to_tensor(x, name="x")))
 

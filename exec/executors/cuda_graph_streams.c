@@ -50,8 +50,8 @@ static weft_err add_input(graph_streams *l, const frame *f, const plan_item *it,
 static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
   for (int j = 0; j < it->n_in; j++) WEFT_TRY(add_input(l, f, it, j));
-  /* Unrolled copies of a random node have the same name and share one counter in GPU memory, so they must run in
-   * order. */
+  /* Unrolled copies of a random node share one counter in GPU memory, so they must run in order.  They also share the
+   * text of their name (exec/passes/unroll_emit.c), whose address stands for the counter's here. */
   if (it->op->flags & OP_SEED) WEFT_TRY(streams_add_range(l, it->node->name, 1, true));
   for (int o = 0; o < it->n_out; o++) {
     const buffer *place = f->planned[it->first_out + o];

@@ -38,10 +38,10 @@
  * epoll.  If the loop's thread reads that event first, it writes again.
  *
  * How many loops.  A process that waits for responses has all its sources in the primary loop.  One that only serves
- * spreads its connections over several: one loop per SOURCES_PER_LOOP connections, at most LOOPS_MAX and one per
- * processor.  If it ever waits for a response, each connection migrates to the primary loop with its next event and
- * stays there: a process that has waited once is a worker or a master, and will wait in every step.  A connection
- * without another event stays on its secondary loop, whose thread goes on polling.
+ * spreads its connections over several: one loop per SOURCES_PER_LOOP sources (a listener is one, too), at most
+ * LOOPS_MAX and one per processor.  If it ever waits for a response, each connection migrates to the primary loop with
+ * its next event and stays there: a process that has waited once is a worker or a master, and will wait in every step.
+ * A connection without another event stays on its secondary loop, whose thread goes on polling.
  *
  * Locks, per group: the dispatch lock of each loop (order 0 in docs/threads.md; taken by trylock, except for ticks and
  * for weft__loop_remove_and_close), `lock` over the number of loops, `tick_lock` over the tickers.  There is no static

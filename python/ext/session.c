@@ -196,7 +196,8 @@ static int run_options_parse(run_options *o, PyObject *const *args, Py_ssize_t n
 }
 
 /* run(feeds, fetches, targets[, timeout_ms, asked, collective_graph_key]) -> values, or (values, RunMetadata bytes) if
- * asked for.  Called with an array, because a small step costs no more than the parsing of a tuple. */
+ * asked for.  The arguments come as an array (METH_FASTCALL), since making and parsing a tuple is much of a small
+ * step. */
 static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
   PyObject *made = NULL;
   void *metadata = NULL;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The tree stays small: a function has at most 80 lines and 8 parameters, a macro 40 lines, a file 800, a line 120
 columns, and a file says what it is. A folder of a floor has at most 60 sources. No function body and no 15 lines of code stand twice;
-tests, benches and examples may repeat themselves, and short bodies may.
+tests, benches and examples may repeat themselves, and short bodies may. The name of a static function stands in at most two files, so
+that a backtrace shows which one it was.
 
 Functions are found by the formatter's habit: a definition starts in the first column and its
 closing brace stands there alone.  Functions of the public header may have more parameters.
@@ -15,9 +16,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["include", *(ROOT / "cmake/floors.txt").read_text().split(), "cli", "python", "examples", "bench", "tests", "tools"]
 FUNCTION_LINES, FILE_LINES, MACRO_LINES, PARAMETERS, COLUMNS = 80, 800, 40, 8, 120
 FOLDER_SOURCES, BODY_LENGTH, RUN_LINES = 60, 100, 15  # a body of up to 100 characters may stand twice
+SAME_NAMES = 2  # files that may each have a static function of one name
 NAME = re.compile(r"(\w+)\(")
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+STATIC = re.compile(r"^static (?!inline\b)(?:\w+[ *]+)+?(\w+)\(", re.MULTILINE)
 HEAD = re.compile(r"^[ \t]*(?!return\b|else\b|case\b)(?:\w+[ \t*]+)+((?:\w|##)+)\(", re.MULTILINE)  # of a function
 
 
@@ -139,6 +142,19 @@ def twin_complaints(files):
                 yield file, number, f"{what} also stand{'s' if what.startswith('the') else ''} at {first[0]}:{first[1]}"
 
 
+def name_complaints(files):
+    """Static functions whose name stands in too many files. An included body (.inc) has its includer's names."""
+    seen = {}
+    for file in filter(is_product, files):
+        if file.suffix != ".inc":
+            for name in set(STATIC.findall(file.read_text())) - {"__attribute__"}:
+                seen.setdefault(name, []).append(file)
+    for name, where in sorted(seen.items()):
+        if len(where) > SAME_NAMES:
+            others = " ".join(str(f.relative_to(ROOT)) for f in where[1:])
+            yield where[0], 1, f"the static function {name} has namesakes in {others}: give each its file's name"
+
+
 def main():
     files = [f for folder in FOLDERS for end in ("*.[ch]", "*.inc") for f in sorted((ROOT / folder).rglob(end))]
     cuda = [f for folder in FOLDERS for end in ("*.cu", "*.cuh") for f in sorted((ROOT / folder).rglob(end))]
@@ -149,7 +165,8 @@ def main():
         for number, what in [*own, *signature_complaints(text)]:
             bad += 1
             print(f"{file.relative_to(ROOT)}:{number}: {what}")
-    for file, number, what in [*folder_complaints(files + cuda), *twin_complaints(files + cuda)]:
+    for file, number, what in [*folder_complaints(files + cuda), *twin_complaints(files + cuda),
+                               *name_complaints(files + cuda)]:
         bad += 1
         print(f"{file.relative_to(ROOT)}:{number}: {what}")
     for file in sorted((ROOT / "python").rglob("*.py")) + sorted((ROOT / "tests").rglob("*.py")):

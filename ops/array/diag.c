@@ -281,7 +281,7 @@ static weft_err set_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err set_cpu(kernel *k) {
+static weft_err diag_set_cpu(kernel *k) {
   const weft_tensor *x = k->in[0], *diagonal = k->in[1];
   band b = {.low = 0, .high = 0};
   shape want;
@@ -322,7 +322,7 @@ static weft_err part_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err set_grad(backprop *b) {
+static weft_err diag_set_grad(backprop *b) {
   bool given = has_band(b->n_in, 3);
   weft_out set[] = {b->dout[0], weft__b_zeros_like(b->graph, b->in[1]), given ? b->in[2] : WEFT_NONE};
   weft_out part[] = {b->dout[0], given ? b->in[2] : WEFT_NONE, given ? zero_of(b) : WEFT_NONE};
@@ -574,11 +574,11 @@ OPS(diag) = {
     {"MatrixDiagPartV3" PART ALIGN, "Bands of diagonals of matrices.", .infer = part_infer, .cpu = part_cpu,
      .grad = part_grad, .cases = part_v3_cases},
     {"MatrixSetDiag(input:T, diagonal:T) -> (output:T) | T:type", "Matrices with their diagonals replaced.",
-     .infer = set_infer, .cpu = set_cpu, .grad = set_grad, .cases = set_v1_cases},
-    {"MatrixSetDiagV2" SET "T:type", "Matrices with bands of diagonals replaced.", .infer = set_infer, .cpu = set_cpu,
-     .grad = set_grad, .cases = set_cases},
-    {"MatrixSetDiagV3" SET ALIGN, "Matrices with bands of diagonals replaced.", .infer = set_infer, .cpu = set_cpu,
-     .grad = set_grad, .cases = set_v3_cases},
+     .infer = set_infer, .cpu = diag_set_cpu, .grad = diag_set_grad, .cases = set_v1_cases},
+    {"MatrixSetDiagV2" SET "T:type", "Matrices with bands of diagonals replaced.", .infer = set_infer,
+     .cpu = diag_set_cpu, .grad = diag_set_grad, .cases = set_cases},
+    {"MatrixSetDiagV3" SET ALIGN, "Matrices with bands of diagonals replaced.", .infer = set_infer, .cpu = diag_set_cpu,
+     .grad = diag_set_grad, .cases = set_v3_cases},
     {"MatrixBandPart(input:T, num_lower:Tindex, num_upper:Tindex) -> (band:T) | T:type "
      "Tindex:type{int32,int64}=int64",
      "Matrices with zeros outside a band.", .infer = weft__infer_same, .cpu = keep_cpu, .grad = keep_grad,
@@ -593,7 +593,7 @@ OPS(diag) = {
      "MatrixDiagPart under its name in graphs before version 14.", .infer = part_infer, .cpu = part_cpu,
      .cases = part_v1_cases},
     {"BatchMatrixSetDiag(input:T, diagonal:T) -> (output:T) | T:type",
-     "MatrixSetDiag under its name in graphs before version 14.", .infer = set_infer, .cpu = set_cpu,
+     "MatrixSetDiag under its name in graphs before version 14.", .infer = set_infer, .cpu = diag_set_cpu,
      .cases = set_v1_cases},
     {"BatchMatrixBandPart(input:T, num_lower:int64, num_upper:int64) -> (band:T) | T:type",
      "MatrixBandPart under its name in graphs before version 14.", .infer = weft__infer_same, .cpu = keep_cpu,

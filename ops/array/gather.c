@@ -358,7 +358,7 @@ static weft_err gather_v2_grad(backprop *b) {
 
 /* ---- GatherNd ---- */
 
-static weft_err nd_infer(infer *s) {
+static weft_err gather_nd_infer(infer *s) {
   const shape *p = &s->in[0], *i = &s->in[1];
   WEFT_TRY(weft__infer_rank_at_least(s, 1, 1));
   if (p->rank < 0 || i->rank < 1 || i->dim[i->rank - 1] < 0) return WEFT_OK;
@@ -504,7 +504,7 @@ OPS(gather) = {
      "The rows of params that the indices name.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad,
      .cases = gather_cases, .fusion = &gather_fusion, .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {"GatherNd(params:Tparams, indices:Tindices) -> (output:Tparams) | Tparams:type Tindices:type{int16,int32,int64}",
-     "The slices of params that rows of indices name.", .infer = nd_infer, .cpu = nd_cpu, .grad = nd_grad,
+     "The slices of params that rows of indices name.", .infer = gather_nd_infer, .cpu = nd_cpu, .grad = nd_grad,
      .cases = nd_cases, .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {0},
 };

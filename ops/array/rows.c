@@ -99,7 +99,7 @@ static weft_err rows_subtract_cpu(kernel *k) { return rows_cpu(k, ROWS_SUBTRACT)
 
 /* ---- ParallelConcat ---- */
 
-static weft_err join_cpu(kernel *k) {
+static weft_err rows_join_cpu(kernel *k) {
   const attr *a = weft__node_attr(k->node, "shape");
   const shape *first = &k->in[0]->shape;
   shape s = *first;
@@ -122,7 +122,7 @@ static weft_err join_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err join_infer(infer *s) {
+static weft_err rows_join_infer(infer *s) {
   const attr *a = weft__node_attr(s->node, "shape");
   for (int i = 0; i < s->n_in; i++)
     if (s->in[i].rank == 0 || (s->in[i].rank > 0 && s->in[i].dim[0] >= 0 && s->in[i].dim[0] != 1))
@@ -214,7 +214,7 @@ OPS(rows) = {
     {"InplaceSub(x:T, i:int32, v:T) -> (y:T) | T:type", "A tensor with values subtracted from some rows.",
      .infer = weft__infer_same, .cpu = rows_subtract_cpu, .cases = subtract_cases, .narrow = NARROW_ALL},
     {"ParallelConcat(values:N*T) -> (output:T) | N:int>=1 T:type shape:shape", "Tensors of one row put together.",
-     .infer = join_infer, .cpu = join_cpu, .cases = join_cases},
+     .infer = rows_join_infer, .cpu = rows_join_cpu, .cases = join_cases},
     {"TileGrad(input:T, multiples:int32) -> (output:T) | T:type", "The sums over the repetitions that Tile made.",
      .infer = weft__infer_none, .cpu = untile_cpu, .cases = untile_cases, .narrow = NARROW_ALL},
     {0},

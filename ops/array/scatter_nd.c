@@ -45,7 +45,7 @@ static weft_err scatter_infer(infer *s) {
   return fits_infer(s, 0, 1, &s->out[0]);
 }
 
-static weft_err update_infer(infer *s) {
+static weft_err scatter_nd_update_infer(infer *s) {
   s->out[0] = s->in[0];
   return fits_infer(s, 1, 2, &s->in[0]);
 }
@@ -135,7 +135,7 @@ static weft_err scatter_into(kernel *k, weft_tensor *y, const weft_tensor *t, co
   return WEFT_OK;
 }
 
-static weft_err scatter_cpu(kernel *k) {
+static weft_err scatter_nd_cpu(kernel *k) {
   const weft_tensor *t = k->in[0], *u = k->in[1];
   shape out;
   if (!can_combine(COMBINE_ADD, u->dtype)) return weft__kernel_no_type(k, u->dtype);
@@ -167,11 +167,11 @@ static weft_err update_by(kernel *k, combine_op what) {
   return scatter_into(k, y, t, u, what);
 }
 
-static weft_err set_cpu(kernel *k) { return update_by(k, COMBINE_SET); }
-static weft_err add_cpu(kernel *k) { return update_by(k, COMBINE_ADD); }
+static weft_err scatter_nd_set_cpu(kernel *k) { return update_by(k, COMBINE_SET); }
+static weft_err scatter_nd_add_cpu(kernel *k) { return update_by(k, COMBINE_ADD); }
 static weft_err sub_cpu(kernel *k) { return update_by(k, COMBINE_SUB); }
-static weft_err min_cpu(kernel *k) { return update_by(k, COMBINE_MIN); }
-static weft_err max_cpu(kernel *k) { return update_by(k, COMBINE_MAX); }
+static weft_err scatter_nd_min_cpu(kernel *k) { return update_by(k, COMBINE_MIN); }
+static weft_err scatter_nd_max_cpu(kernel *k) { return update_by(k, COMBINE_MAX); }
 
 /* ---- gradients ---- */
 
@@ -179,12 +179,12 @@ static weft_out scatter_nd_gathered(weft_graph *g, weft_out x, weft_out indices)
   return weft__b_node(g, "GatherNd", NULL, 2, (weft_out[]){x, indices}, 0, NULL);
 }
 
-static weft_err scatter_grad(backprop *b) {
+static weft_err scatter_nd_grad(backprop *b) {
   b->din[1] = GRAD_DENSE(scatter_nd_gathered(b->graph, b->dout[0], b->in[0]));
   return WEFT_OK;
 }
 
-static weft_err set_grad(backprop *b) {
+static weft_err scatter_nd_set_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out in[] = {weft__b_identity(g, b->dout[0]), b->in[1], weft__b_zeros_like(g, b->in[2])};
   b->din[0] = GRAD_DENSE(weft__b_node(g, "TensorScatterUpdate", NULL, 3, in, 0, NULL));
@@ -192,7 +192,7 @@ static weft_err set_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err add_grad(backprop *b) {
+static weft_err scatter_nd_add_grad(backprop *b) {
   b->din[0] = GRAD_DENSE(b->dout[0]);
   b->din[2] = GRAD_DENSE(scatter_nd_gathered(b->graph, b->dout[0], b->in[1]));
   return WEFT_OK;
@@ -205,7 +205,7 @@ static weft_err sub_grad(backprop *b) {
 }
 
 /* The gradient of a minimum or maximum is divided equally among all inputs that equal the result. */
-static weft_err extreme_grad(backprop *b) {
+static weft_err scatter_nd_extreme_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_dtype type = weft__out_type(g, b->in[0]);
   weft_out x_wins = weft__b_cast(g, weft__b_binary(g, "Equal", b->in[0], b->out[0]), type);
@@ -259,23 +259,24 @@ static const op_case sum_cases[] = {
 
 OPS(scatter_nd) = {
     {"ScatterNd(indices:Tindices, updates:T, shape:Tindices) -> (output:T) | T:type Tindices:type{int16,int32,int64}",
-     "Zeros, with updates added at the places that indices name.", .infer = scatter_infer, .cpu = scatter_cpu,
-     .grad = scatter_grad, .cases = scatter_cases},
+     "Zeros, with updates added at the places that indices name.", .infer = scatter_infer, .cpu = scatter_nd_cpu,
+     .grad = scatter_nd_grad, .cases = scatter_cases},
     {"ScatterNdNonAliasingAdd(input:T, indices:Tindices, updates:T) -> (output:T) | "
      "T:type{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,"
      "complex128,half,uint32,uint64,bool} Tindices:type{int32,int64}",
-     "The input with updates added at places.", .infer = update_infer, .cpu = add_cpu, .grad = add_grad,
-     .cases = sum_cases},
+     "The input with updates added at places.", .infer = scatter_nd_update_infer, .cpu = scatter_nd_add_cpu,
+     .grad = scatter_nd_add_grad, .cases = sum_cases},
     {"TensorScatterUpdate(tensor:T, indices:Tindices, updates:T) -> (output:T) | T:type "
      "Tindices:type{int16,int32,int64,uint16}",
-     "The input with slices replaced.", .infer = update_infer, .cpu = set_cpu, .grad = set_grad, .cases = set_cases},
-    {"TensorScatterAdd" TENSOR_SCATTER, "The input with slices added to.", .infer = update_infer, .cpu = add_cpu,
-     .grad = add_grad, .cases = sum_cases},
-    {"TensorScatterSub" TENSOR_SCATTER, "The input with slices subtracted from.", .infer = update_infer, .cpu = sub_cpu,
-     .grad = sub_grad, .cases = sum_cases},
-    {"TensorScatterMin" TENSOR_SCATTER, "The input with slices lowered.", .infer = update_infer, .cpu = min_cpu,
-     .grad = extreme_grad, .cases = sum_cases},
-    {"TensorScatterMax" TENSOR_SCATTER, "The input with slices raised.", .infer = update_infer, .cpu = max_cpu,
-     .grad = extreme_grad, .cases = sum_cases},
+     "The input with slices replaced.", .infer = scatter_nd_update_infer, .cpu = scatter_nd_set_cpu,
+     .grad = scatter_nd_set_grad, .cases = set_cases},
+    {"TensorScatterAdd" TENSOR_SCATTER, "The input with slices added to.", .infer = scatter_nd_update_infer,
+     .cpu = scatter_nd_add_cpu, .grad = scatter_nd_add_grad, .cases = sum_cases},
+    {"TensorScatterSub" TENSOR_SCATTER, "The input with slices subtracted from.", .infer = scatter_nd_update_infer,
+     .cpu = sub_cpu, .grad = sub_grad, .cases = sum_cases},
+    {"TensorScatterMin" TENSOR_SCATTER, "The input with slices lowered.", .infer = scatter_nd_update_infer,
+     .cpu = scatter_nd_min_cpu, .grad = scatter_nd_extreme_grad, .cases = sum_cases},
+    {"TensorScatterMax" TENSOR_SCATTER, "The input with slices raised.", .infer = scatter_nd_update_infer,
+     .cpu = scatter_nd_max_cpu, .grad = scatter_nd_extreme_grad, .cases = sum_cases},
     {0},
 };

@@ -38,7 +38,7 @@ static weft_err shape_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err size_cpu(kernel *k) {
+static weft_err shape_size_cpu(kernel *k) {
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   return out ? put_int(k, out, 0, weft__tensor_count(k->in[0]), "Size") : WEFT_OOM;
 }
@@ -387,7 +387,7 @@ OPS(shape) = {
      .cpu = shape_cpu, .no_grad = true, .cases = shape_n_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output",
      .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"Size(input:T) -> (output:out_type) | T:type out_type:type{int32,int64}=int32", "How many elements a tensor has.",
-     .kind = KIND_SIZE, .infer = weft__infer_scalar, .cpu = size_cpu, .no_grad = true, .cases = size_cases,
+     .kind = KIND_SIZE, .infer = weft__infer_scalar, .cpu = shape_size_cpu, .no_grad = true, .cases = size_cases,
      .flags = OP_SHAPE_ONLY, .anywhere = "output", .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"Rank(input:T) -> (output:int32) | T:type", "How many axes a tensor has.", .kind = KIND_RANK,
      .infer = weft__infer_scalar, .cpu = rank_cpu, .no_grad = true, .cases = rank_cases, .flags = OP_SHAPE_ONLY,

@@ -225,7 +225,7 @@ static weft_err put_back_grad(backprop *b) {
 
 /* ---- TensorStridedSliceUpdate: returns a copy of x with a part replaced ---- */
 
-static weft_err update_infer(infer *s) {
+static weft_err slice_update_infer(infer *s) {
   shape part;
   s->out[0] = s->in[0];
   return strided_shape(s, &s->in[0], 1, &part);
@@ -349,7 +349,7 @@ OPS(slice) = {
      .amp = AMP_CLEAR, .narrow = NARROW_FLOAT8},
     {"TensorStridedSliceUpdate(input:T, begin:Index, end:Index, strides:Index, value:T) -> (output:T) | T:type "
      "Index:type{int32,int64} " MASKS,
-     "The input with a slice of it replaced.", .infer = update_infer, .cpu = update_cpu,
+     "The input with a slice of it replaced.", .infer = slice_update_infer, .cpu = update_cpu,
      .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = update_grad, .cases = update_cases,
      .narrow = NARROW_FLOAT8},
     {0},

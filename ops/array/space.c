@@ -174,7 +174,7 @@ static weft_err batch_infer_with(infer *s, int m, int at_sizes, int at_border, b
   return WEFT_OK;
 }
 
-static weft_err nd_infer(infer *s, bool to_batch) {
+static weft_err space_nd_infer(infer *s, bool to_batch) {
   shape sizes;
   if (s->in[1].rank >= 0 && s->in[1].rank != 1) return weft__infer_fail(s, "block_shape must have rank 1.");
   WEFT_TRY(weft__infer_rank(s, 1, 1, &sizes));
@@ -183,8 +183,8 @@ static weft_err nd_infer(infer *s, bool to_batch) {
   return batch_infer_with(s, weft__int_sat(sizes.dim[0]), 1, 2, to_batch);
 }
 
-static weft_err nd_to_batch_infer(infer *s) { return nd_infer(s, true); }
-static weft_err nd_from_batch_infer(infer *s) { return nd_infer(s, false); }
+static weft_err nd_to_batch_infer(infer *s) { return space_nd_infer(s, true); }
+static weft_err nd_from_batch_infer(infer *s) { return space_nd_infer(s, false); }
 
 static weft_err two_infer(infer *s, bool to_batch) {
   WEFT_TRY(weft__infer_rank(s, 0, 4, NULL));

@@ -171,7 +171,7 @@ static weft_err pop_cpu(kernel *k) {
   return err;
 }
 
-static weft_err close_cpu(kernel *k) {
+static weft_err stack_close_cpu(kernel *k) {
   stack *s = NULL;
   WEFT_TRY(stack_find(k, &s));
   pthread_mutex_lock(&s->lock);
@@ -184,7 +184,7 @@ static weft_err close_cpu(kernel *k) {
 
 /* ---- shape rules and table ---- */
 
-static weft_err handle_infer(infer *s) {
+static weft_err stack_handle_infer(infer *s) {
   s->out[0] = s->node->out_type[0] == WEFT_RESOURCE ? SHAPE_SCALAR : SHAPE1(2);
   return WEFT_OK;
 }
@@ -210,15 +210,15 @@ static weft_err push_infer(infer *s) {
 
 OPS(stack) = {
     {"StackV2(max_size:int32) -> (handle:resource) | elem_type:type stack_name:string='' ; stateful",
-     "A stack for this step.", .kind = KIND_STACK, .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
-     .anywhere = "max_size", .narrow = NARROW_ALL},
+     "A stack for this step.", .kind = KIND_STACK, .flags = OP_STEP_OBJECT, .infer = stack_handle_infer,
+     .cpu = stack_cpu, .anywhere = "max_size", .narrow = NARROW_ALL},
     {"Stack() -> (handle:&string) | elem_type:type stack_name:string='' ; stateful",
-     "A stack for this step, by reference.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
+     "A stack for this step, by reference.", .flags = OP_STEP_OBJECT, .infer = stack_handle_infer, .cpu = stack_cpu,
      .no_grad = true, .narrow = NARROW_ALL},
     ASKS("StackPush", ", elem:T", "output:T", " | T:type swap_memory:bool=false", "Pushes a value and hands it on.",
          KIND_PUSH, push_infer, push_cpu, "elem? output?"),
     ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", KIND_POP,
          weft__infer_none, pop_cpu, "elem?"),
-    ASKS("StackClose", "", "", "", "Lets go of the values.", KIND_CLOSE, weft__infer_none, close_cpu, ""),
+    ASKS("StackClose", "", "", "", "Lets go of the values.", KIND_CLOSE, weft__infer_none, stack_close_cpu, ""),
     {.scenario = "tests/parity/test_old_names.py"},
 };

@@ -69,7 +69,7 @@ static weft_err read_subdivs(const kernel *k, collective_spec *s) {
 
 /* ---- kernels ---- */
 
-static weft_err reduce_cpu(kernel *k) {
+static weft_err collective_reduce_cpu(kernel *k) {
   collective_spec s = {.type = COLLECTIVE_REDUCE, .out = k->in[0]->shape};
   read_merge(k->node, "merge_op", &s);
   WEFT_TRY(read_attrs(k, &s));
@@ -102,7 +102,7 @@ static weft_err collective_gather(kernel *k, collective_spec *s) {
   return weft__collective_run(k, s);
 }
 
-static weft_err gather_cpu(kernel *k) {
+static weft_err collective_gather_cpu(kernel *k) {
   collective_spec s = {.type = COLLECTIVE_GATHER, .out = k->in[0]->shape};
   WEFT_TRY(read_attrs(k, &s));
   return collective_gather(k, &s);
@@ -290,7 +290,7 @@ static const op_case assign_cases[] = {
 OPS(collective) = {
     {"CollectiveReduce(input:T) -> (data:T) | " REDUCED KEYS MERGES
      " subdiv_offsets:list(int) wait_for:list(int)=[]" HINTS " ; stateful",
-     "Combines the tensors of all members.", WAITING, .infer = weft__infer_same, .cpu = reduce_cpu},
+     "Combines the tensors of all members.", WAITING, .infer = weft__infer_same, .cpu = collective_reduce_cpu},
     {"CollectiveReduceV2(input:T" KEYS_V2 TOKENS ") -> (data:T) | " REDUCED MERGES HINTS
      " is_stateless:bool=false Nordering_token:int>=0=0 max_subdivs_per_device:int=-1 ; stateful",
      "Combines the tensors of all members; the keys are inputs.", WAITING, .infer = weft__infer_same,
@@ -304,7 +304,8 @@ OPS(collective) = {
      "Combines the tensors of all members; each gets its share of the rows.", WAITING, .infer = scatter_v2_infer,
      .cpu = scatter_v2_cpu},
     {"CollectiveGather(input:T) -> (data:T) | " GATHERED KEYS " shape:shape" HINTS " ; stateful",
-     "Concatenates the tensors of all members.", WAITING, .infer = weft__infer_attr_shape, .cpu = gather_cpu},
+     "Concatenates the tensors of all members.", WAITING, .infer = weft__infer_attr_shape,
+     .cpu = collective_gather_cpu},
     {"CollectiveGatherV2(input:T" KEYS_V2 TOKENS ") -> (data:T) | " GATHERED HINTS
      " is_stateless:bool=false Nordering_token:int>=0=0 ; stateful",
      "Concatenates the tensors of all members; the keys are inputs.", WAITING, .infer = gather_v2_infer,

@@ -66,7 +66,7 @@ static weft_err merge_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err merge_cpu(kernel *k) {
+static weft_err flow_merge_cpu(kernel *k) {
   for (int i = 0; i < k->n_in; i++) {
     if (!k->in[i] && !(k->ref && k->ref[i])) continue;
     WEFT_TRY(flow_pass(k, 0, i));
@@ -148,11 +148,11 @@ OPS(flow) = {
      .kind = KIND_SWITCH, .infer = switch_infer, .cpu = switch_cpu, .grad = weft__gradient_switch, .anywhere = "pred"},
     {"Merge(inputs:N*T) -> (output:T, value_index:int32) | T:type N:int>=1",
      "The first value that comes, and whose it is.", .flags = OP_CONTROL_FLOW | OP_FORWARDS, .kind = KIND_MERGE,
-     .infer = merge_infer, .cpu = merge_cpu, .grad = weft__gradient_merge, .anywhere = "value_index", .amp = AMP_CLEAR,
-     .narrow = NARROW_ALL},
+     .infer = merge_infer, .cpu = flow_merge_cpu, .grad = weft__gradient_merge, .anywhere = "value_index",
+     .amp = AMP_CLEAR, .narrow = NARROW_ALL},
     {"RefMerge(inputs:&N*T) -> (output:&T, value_index:int32) | T:type N:int>=1",
      "The first variable that comes, and whose it is.", .flags = OP_CONTROL_FLOW | OP_FORWARDS, .kind = KIND_MERGE,
-     .infer = merge_infer, .cpu = merge_cpu, .grad = weft__gradient_merge, .anywhere = "value_index",
+     .infer = merge_infer, .cpu = flow_merge_cpu, .grad = weft__gradient_merge, .anywhere = "value_index",
      .narrow = NARROW_ALL},
     {"Enter(data:T) -> (output:T)" FRAME, "Brings a value into a loop.", .flags = OP_CONTROL_FLOW | OP_FORWARDS,
      .kind = KIND_ENTER, .infer = enter_infer, .cpu = pass_cpu, .grad = enter_grad, .anywhere = "", .amp = AMP_CLEAR},

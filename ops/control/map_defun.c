@@ -82,7 +82,7 @@ static weft_err map_empty(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err map_cpu(kernel *k) {
+static weft_err map_defun_cpu(kernel *k) {
   map_job j = {.k = k};
   int first = 0;
   WEFT_TRY(weft__node_in_range(k->node, "arguments", &first, &j.n));
@@ -136,6 +136,6 @@ OPS(map_defun) = {
      "Targuments:list(type)>=1 Tcaptured:list(type)>=0=[] output_types:list(type)>=1 output_shapes:list(shape)>=1 "
      "f:func max_intra_op_parallelism:int=1",
      "What a function gives for each slice of its arguments.", .flags = OP_BLOCKING | OP_NO_FOLD, .infer = map_infer,
-     .cpu = map_cpu, .prepare = weft__function_prepare, .unprepare = weft__function_unprepare},
+     .cpu = map_defun_cpu, .prepare = weft__function_prepare, .unprepare = weft__function_unprepare},
     {.scenario = "tests/parity/test_functions.py"},
 };

@@ -105,7 +105,7 @@ const dataset_kind weft__batch_kind = {"Batch",
                                        .finish = weft__walk_finish,
                                        .passes = true};
 
-static weft_err batch_cpu(kernel *k) {
+static weft_err dataset_batch_cpu(kernel *k) {
   dataset *d = NULL;
   int64_t size, drop = 0;
   int last, count;
@@ -346,13 +346,13 @@ static weft_err unbatch_cpu(kernel *k) {
 
 OPS(dataset_batch) = {
     {"BatchDataset(input_dataset:variant, batch_size:int64) -> (handle:variant) | " OUTPUTS METADATA,
-     "Elements in batches.", DATASET_FLAGS, .cpu = batch_cpu},
+     "Elements in batches.", DATASET_FLAGS, .cpu = dataset_batch_cpu},
     {"BatchDatasetV2(input_dataset:variant, batch_size:int64, drop_remainder:bool) -> (handle:variant) | "
      "parallel_copy:bool=false " OUTPUTS METADATA,
-     "Elements in batches.", DATASET_FLAGS, .cpu = batch_cpu},
+     "Elements in batches.", DATASET_FLAGS, .cpu = dataset_batch_cpu},
     {"ParallelBatchDataset(input_dataset:variant, batch_size:int64, num_parallel_calls:int64, drop_remainder:bool) -> "
      "(handle:variant) | parallel_copy:bool=false " OUTPUTS " deterministic:string='default'" METADATA,
-     "Elements in batches.", DATASET_FLAGS, .cpu = batch_cpu},
+     "Elements in batches.", DATASET_FLAGS, .cpu = dataset_batch_cpu},
     {"MapAndBatchDataset" MAP_AND_BATCH METADATA, "What a function makes of elements, in batches.", DATASET_FLAGS,
      .cpu = map_and_batch_cpu, WITH_F},
     {"ExperimentalMapAndBatchDataset" MAP_AND_BATCH, "What a function makes of elements, in batches.", DATASET_FLAGS,

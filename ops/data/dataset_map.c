@@ -52,7 +52,7 @@ static weft_err dataset_map_make(kernel *k, const dataset_kind *kind) {
   return weft__dataset_out(k, d, weft__dataset_capture_f(k, &((mapped *)d)->f));
 }
 
-static weft_err map_cpu(kernel *k) { return dataset_map_make(k, &map_kind); }
+static weft_err dataset_map_cpu(kernel *k) { return dataset_map_make(k, &map_kind); }
 
 /* ---- filter, take while ---- */
 
@@ -260,7 +260,7 @@ static weft_err reduce_begun(reduction *r, dataset *d, int first) {
   return give_state(r);
 }
 
-static weft_err reduce_cpu(kernel *k) {
+static weft_err dataset_map_reduce_cpu(kernel *k) {
   dataset *d = NULL;
   reduction r = {.k = k};
   int first;
@@ -288,9 +288,10 @@ static weft_err reduce_cpu(kernel *k) {
 #define WITH_PREDICATE .prepare = weft__dataset_prepare_predicate, .unprepare = weft__dataset_unprepare
 
 OPS(dataset_map) = {
-    {"MapDataset" F_ARGS MAP METADATA, "What a function makes of each element.", DATASET_FLAGS, .cpu = map_cpu, WITH_F},
-    {"ExperimentalMapDataset" F_ARGS MAP, "What a function makes of each element.", DATASET_FLAGS, .cpu = map_cpu,
+    {"MapDataset" F_ARGS MAP METADATA, "What a function makes of each element.", DATASET_FLAGS, .cpu = dataset_map_cpu,
      WITH_F},
+    {"ExperimentalMapDataset" F_ARGS MAP, "What a function makes of each element.", DATASET_FLAGS,
+     .cpu = dataset_map_cpu, WITH_F},
     {"ParallelFilterDataset(input_dataset:variant, other_arguments:@Targuments, num_parallel_calls:int64) -> "
      "(handle:variant) | predicate:func deterministic:string='default' Targuments:list(type)>=0 " OUTPUTS METADATA,
      "The elements that a function accepts.", DATASET_FLAGS, .cpu = filter_cpu, WITH_PREDICATE},
@@ -308,6 +309,6 @@ OPS(dataset_map) = {
      "(components:@output_types) | f:func Tstate:list(type)>=1 Targuments:list(type)>=0 " OUTPUTS
      " use_inter_op_parallelism:bool=true" METADATA " ; stateful",
      "What a function makes of all elements, one after the other.", .flags = OP_BLOCKING,
-     .infer = weft__infer_output_shapes, .cpu = reduce_cpu, .no_grad = true, WITH_F},
+     .infer = weft__infer_output_shapes, .cpu = dataset_map_reduce_cpu, .no_grad = true, WITH_F},
     {.scenario = "tests/parity/test_data.py"},
 };

@@ -44,7 +44,7 @@ static void options_collect(const dataset *d, text *out) {
   if (d->kind == &options_kind) weft__text_add(out, ((const options_set *)d)->options, ((const options_set *)d)->size);
 }
 
-static weft_err get_cpu(kernel *k) {
+static weft_err dataset_options_get_cpu(kernel *k) {
   dataset *d = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__dataset_get(k->in[0], &d)));
   weft_tensor *y = weft__out(k, 0, &SHAPE_SCALAR);
@@ -60,6 +60,6 @@ OPS(dataset_options) = {
     {"OptionsDataset(input_dataset:variant) -> (handle:variant) | serialized_options:string " OUTPUTS METADATA,
      "The same data set, with options.", DATASET_FLAGS, .cpu = options_cpu},
     {"GetOptions(input_dataset:variant) -> (serialized_options:string)", "The options of a data set and its inputs.",
-     .flags = OP_NO_FOLD, .infer = weft__infer_scalar, .cpu = get_cpu},
+     .flags = OP_NO_FOLD, .infer = weft__infer_scalar, .cpu = dataset_options_get_cpu},
     {.scenario = "tests/python/test_rare_inputs.py"},
 };

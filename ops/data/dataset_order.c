@@ -140,7 +140,7 @@ static weft_err counted_cpu(kernel *k, const dataset_kind *kind) {
 }
 
 static weft_err repeat_cpu(kernel *k) { return counted_cpu(k, &weft__repeat_kind); }
-static weft_err take_cpu(kernel *k) { return counted_cpu(k, &take_kind); }
+static weft_err dataset_order_take_cpu(kernel *k) { return counted_cpu(k, &take_kind); }
 static weft_err skip_cpu(kernel *k) { return counted_cpu(k, &skip_kind); }
 
 static weft_err shard_cpu(kernel *k) {
@@ -370,7 +370,8 @@ static weft_err cache_cpu(kernel *k) {
 OPS(dataset_order) = {
     ROW("RepeatDataset", "input_dataset:variant, count:int64", OUTPUTS METADATA, "The elements again and again.",
         repeat_cpu),
-    ROW("TakeDataset", "input_dataset:variant, count:int64", OUTPUTS METADATA, "The first elements.", take_cpu),
+    ROW("TakeDataset", "input_dataset:variant, count:int64", OUTPUTS METADATA, "The first elements.",
+        dataset_order_take_cpu),
     ROW("SkipDataset", "input_dataset:variant, count:int64", OUTPUTS METADATA, "All but the first elements.", skip_cpu),
     ROW("ShardDataset", "input_dataset:variant, num_shards:int64, index:int64",
         "require_non_empty:bool=false " OUTPUTS METADATA, "Every so-manieth element.", shard_cpu),

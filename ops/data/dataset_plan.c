@@ -120,7 +120,7 @@ static weft_err assertion_make(kernel *k, bool is_behind) {
   return weft__dataset_out(k, d, weft__tensor_keep(&((assertion *)d)->names, k->in[1]));
 }
 
-static weft_err next_cpu(kernel *k) { return assertion_make(k, true); }
+static weft_err dataset_plan_next_cpu(kernel *k) { return assertion_make(k, true); }
 static weft_err previous_cpu(kernel *k) { return assertion_make(k, false); }
 
 /* ---- a choice among equal data sets: the first one ---- */
@@ -223,10 +223,16 @@ static weft_err device_cpu(kernel *k) {
   }
 
 OPS(dataset_plan) = {
-    ASSERTS("AssertNextDataset", next_cpu),      ASSERTS("ExperimentalAssertNextDataset", next_cpu),
-    ASSERTS("AssertPrevDataset", previous_cpu),  FASTEST("ChooseFastestDataset"),
-    FASTEST("ExperimentalChooseFastestDataset"), SHARE("AutoShardDataset", " num_replicas:int=0"),
-    SHARE("ExperimentalAutoShardDataset", ""),   POOL("ThreadPoolHandle"),
-    POOL("ExperimentalThreadPoolHandle"),        DEVICE("IteratorGetDevice"),
-    DEVICE("ExperimentalIteratorGetDevice"),     {.scenario = "tests/python/test_data_ops.py"},
+    ASSERTS("AssertNextDataset", dataset_plan_next_cpu),
+    ASSERTS("ExperimentalAssertNextDataset", dataset_plan_next_cpu),
+    ASSERTS("AssertPrevDataset", previous_cpu),
+    FASTEST("ChooseFastestDataset"),
+    FASTEST("ExperimentalChooseFastestDataset"),
+    SHARE("AutoShardDataset", " num_replicas:int=0"),
+    SHARE("ExperimentalAutoShardDataset", ""),
+    POOL("ThreadPoolHandle"),
+    POOL("ExperimentalThreadPoolHandle"),
+    DEVICE("IteratorGetDevice"),
+    DEVICE("ExperimentalIteratorGetDevice"),
+    {.scenario = "tests/python/test_data_ops.py"},
 };

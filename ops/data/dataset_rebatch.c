@@ -192,7 +192,7 @@ static weft_err read_sizes(const kernel *k, rebatch *r) {
   return WEFT_OK;
 }
 
-static weft_err join_cpu(kernel *k) {
+static weft_err dataset_rebatch_join_cpu(kernel *k) {
   dataset *d = NULL;
   int64_t drop;
   WEFT_TRY(weft__dataset_int(k, 2, "drop_remainder", &drop));
@@ -323,7 +323,8 @@ OPS(dataset_rebatch) = {
         cut_cpu),
     ROW("ExperimentalRebatchDataset", "num_replicas:int64", OUTPUTS " use_fallback:bool=true",
         "Batches cut into smaller ones.", cut_cpu),
-    ROW("RebatchDatasetV2", "batch_sizes:int64, drop_remainder:bool", OUTPUTS, "Batches of other sizes.", join_cpu),
+    ROW("RebatchDatasetV2", "batch_sizes:int64, drop_remainder:bool", OUTPUTS, "Batches of other sizes.",
+        dataset_rebatch_join_cpu),
     ROW("SlidingWindowDataset", WINDOW, "drop_remainder:bool=true " OUTPUTS, "Windows of elements as batches.",
         sliding_cpu),
     ROW("ExperimentalSlidingWindowDataset", WINDOW, OUTPUTS, "Windows of elements as batches.", sliding_cpu),

@@ -151,7 +151,7 @@ static weft_err dataset_shuffle_make(kernel *k, dataset **out) {
   return WEFT_OK;
 }
 
-static weft_err shuffle_cpu(kernel *k) {
+static weft_err dataset_shuffle_cpu(kernel *k) {
   dataset *d = NULL;
   WEFT_TRY(dataset_shuffle_make(k, &d));
   return weft__dataset_out(k, d, WEFT_OK);
@@ -182,13 +182,13 @@ static weft_err dummy_cpu(kernel *k) {
 
 OPS(dataset_shuffle) = {
     {"ShuffleDataset" ARGS ") -> (handle:variant) | " AGAIN " " OUTPUTS METADATA, "Elements in random order.",
-     DATASET_FLAGS, .cpu = shuffle_cpu},
+     DATASET_FLAGS, .cpu = dataset_shuffle_cpu},
     {"ShuffleDatasetV3" ARGS ", seed_generator:resource) -> (handle:variant) | " AGAIN " " OUTPUTS METADATA
      " ; stateful",
-     "Elements in random order.", DATASET_FLAGS, .cpu = shuffle_cpu},
+     "Elements in random order.", DATASET_FLAGS, .cpu = dataset_shuffle_cpu},
     {"ShuffleDatasetV2(input_dataset:variant, buffer_size:int64, seed_generator:resource) -> (handle:variant) "
      "| " OUTPUTS METADATA " ; stateful",
-     "Elements in random order.", DATASET_FLAGS, .cpu = shuffle_cpu},
+     "Elements in random order.", DATASET_FLAGS, .cpu = dataset_shuffle_cpu},
     {"ShuffleAndRepeatDataset" ARGS ", count:int64) -> (handle:variant) | " OUTPUTS " " AGAIN METADATA,
      "Elements in random order, again and again.", DATASET_FLAGS, .cpu = repeated_cpu},
     {"ShuffleAndRepeatDatasetV2" ARGS ", count:int64, seed_generator:resource) -> (handle:variant) | " AGAIN

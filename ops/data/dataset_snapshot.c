@@ -292,7 +292,7 @@ static weft_err save_run(kernel *k, dataset *d) {
   return err;
 }
 
-static weft_err save_cpu(kernel *k) {
+static weft_err dataset_snapshot_save_cpu(kernel *k) {
   dataset *d = NULL;
   weft_err err = save_make(k, &d);
   if (!err) err = save_run(k, d);
@@ -331,7 +331,8 @@ OPS(dataset_snapshot) = {
      "The data set that was saved in a folder.", DATASET_FLAGS, .cpu = load_cpu, FUNCTIONS},
     {"SaveDataset(input_dataset:variant, path:string, shard_func_other_args:@Tshard_func_args) -> ()" SAVE
      " ; stateful",
-     "Saves a data set in a folder.", OP_BLOCKING, .infer = weft__infer_none, .cpu = save_cpu, FUNCTIONS},
+     "Saves a data set in a folder.", OP_BLOCKING, .infer = weft__infer_none, .cpu = dataset_snapshot_save_cpu,
+     FUNCTIONS},
     {"SaveDatasetV2(input_dataset:variant, path:string, shard_func_other_args:@Tshard_func_args) -> "
      "(handle:variant)" SAVE " " OUTPUTS " ; stateful",
      "The same data set, which is saved in a folder while it is read.", DATASET_FLAGS, .cpu = save_v2_cpu, FUNCTIONS},

@@ -85,7 +85,7 @@ static weft_err whole_cpu(kernel *k) {
   return weft__dataset_out(k, d, keep_parts(k, (tensors *)d));
 }
 
-static weft_err rows_cpu(kernel *k) {
+static weft_err dataset_source_rows_cpu(kernel *k) {
   dataset *d = NULL;
   WEFT_TRY(weft__dataset_of(k, &rows_kind, 0, &d));
   weft_err err = keep_parts(k, (tensors *)d);
@@ -148,7 +148,7 @@ static int64_t range_count(const dataset *d) {
 static const dataset_kind range_kind = {
     "Range", sizeof(range), sizeof(range_at), .begin = range_begin, .next = range_next, .count = range_count};
 
-static weft_err range_cpu(kernel *k) {
+static weft_err dataset_source_range_cpu(kernel *k) {
   dataset *d = NULL;
   int64_t start, stop, by;
   WEFT_TRY(weft__dataset_int(k, 0, "start", &start));
@@ -272,10 +272,10 @@ OPS(dataset_source) = {
      "One element: the tensors.", DATASET_FLAGS, .cpu = whole_cpu},
     {"TensorSliceDataset(components:@Toutput_types) -> (handle:variant) | " PARTS " is_files:bool=false" METADATA
      " replicate_on_split:bool=false ; stateful",
-     "The rows of tensors.", DATASET_FLAGS, .cpu = rows_cpu},
+     "The rows of tensors.", DATASET_FLAGS, .cpu = dataset_source_rows_cpu},
     {"RangeDataset(start:int64, stop:int64, step:int64) -> (handle:variant) | " OUTPUTS METADATA
      " replicate_on_split:bool=false ; stateful",
-     "Numbers in steps.", DATASET_FLAGS, .cpu = range_cpu},
+     "Numbers in steps.", DATASET_FLAGS, .cpu = dataset_source_range_cpu},
     {"GeneratorDataset(init_func_other_args:@Tinit_func_args, next_func_other_args:@Tnext_func_args, "
      "finalize_func_other_args:@Tfinalize_func_args) -> (handle:variant) | init_func:func next_func:func "
      "finalize_func:func Tinit_func_args:list(type)>=0 Tnext_func_args:list(type)>=0 "

@@ -161,7 +161,7 @@ static weft_err dataset_sql_check_rows(const kernel *k, const dataset *d) {
   return WEFT_OK;
 }
 
-static weft_err rows_cpu(kernel *k) {
+static weft_err dataset_sql_rows_cpu(kernel *k) {
   dataset *d = NULL;
   static const char *const names[] = {"driver_name", "data_source_name", "query"};
   for (int i = 0; i < 3; i++) WEFT_TRY(weft__kernel_scalar(k, i, names[i]));
@@ -176,7 +176,7 @@ static weft_err rows_cpu(kernel *k) {
   "(driver_name:string, data_source_name:string, query:string) -> (handle:variant) | " OUTPUTS " ; stateful"
 
 OPS(dataset_sql) = {
-    {"SqlDataset" SQL_ARGS, "The rows that a query gives.", DATASET_FLAGS, .cpu = rows_cpu},
-    {"ExperimentalSqlDataset" SQL_ARGS, "The rows that a query gives.", DATASET_FLAGS, .cpu = rows_cpu},
+    {"SqlDataset" SQL_ARGS, "The rows that a query gives.", DATASET_FLAGS, .cpu = dataset_sql_rows_cpu},
+    {"ExperimentalSqlDataset" SQL_ARGS, "The rows that a query gives.", DATASET_FLAGS, .cpu = dataset_sql_rows_cpu},
     {.scenario = "tests/python/test_data_ops.py"},
 };

@@ -96,7 +96,7 @@ static weft_err iterator_return(kernel *k, const weft_tensor *got) {
   return WEFT_OK;
 }
 
-static weft_err next_cpu(kernel *k) {
+static weft_err iterator_next_cpu(kernel *k) {
   iterator_resource *s = NULL;
   WEFT_TRY(source_in(k, 0, &s));
   weft_tensor *got = weft__components_alloc(k->n_out);
@@ -144,7 +144,7 @@ static weft_err single_cpu(kernel *k) {
 /* ---- saving the position ---- */
 
 /* Returns an optional with the number of elements that were taken.  OptionalGetValue gives the number to a Saver. */
-static weft_err serialize_cpu(kernel *k) {
+static weft_err iterator_serialize_cpu(kernel *k) {
   iterator_resource *s = NULL;
   optional *v = NULL;
   int64_t position = 0;
@@ -229,13 +229,14 @@ OPS(iterator) = {
      .infer = weft__infer_scalar, .cpu = one_shot_cpu, .prepare = one_shot_prepare, .unprepare = one_shot_unprepare},
     ASKS("MakeIterator(dataset:variant, iterator:resource) -> ()", "Sets an iterator at the beginning of a data set.",
          make_iterator_cpu),
-    GETS("IteratorGetNext(iterator:resource) -> (components:@output_types) | " OUTPUTS, "The next element.", next_cpu),
+    GETS("IteratorGetNext(iterator:resource) -> (components:@output_types) | " OUTPUTS, "The next element.",
+         iterator_next_cpu),
     GETS("IteratorGetNextSync(iterator:resource) -> (components:@output_types) | " OUTPUTS, "The next element.",
-         next_cpu),
+         iterator_next_cpu),
     ASKS("IteratorGetNextAsOptional(iterator:resource) -> (optional:variant) | " OUTPUTS,
          "The next element, or an optional without a value at the end.", next_as_optional_cpu),
     ASKS("SerializeIterator(resource_handle:resource) -> (serialized:variant) | external_state_policy:int=0",
-         "The position of an iterator.", serialize_cpu),
+         "The position of an iterator.", iterator_serialize_cpu),
     ASKS("DeserializeIterator(resource_handle:resource, serialized:variant) -> ()", "Sets the position of an iterator.",
          deserialize_cpu),
     GETS("DatasetToSingleElement(dataset:variant) -> (components:@output_types) | " OUTPUTS " metadata:string=''",

@@ -107,7 +107,7 @@ static void image_file_convert(const decoded_image *p, weft_tensor *out) {
   else memcpy(out->data, p->pixels, weft__tensor_bytes(out));
 }
 
-static weft_err decode_cpu(kernel *k) {
+static weft_err image_file_decode_cpu(kernel *k) {
   if (k->in[0]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "`contents` must be scalar but got shape%s",
                              weft__shape_text(&k->in[0]->shape));
@@ -128,7 +128,7 @@ static weft_err decode_cpu(kernel *k) {
   return err;
 }
 
-static weft_err decode_infer(infer *s) {
+static weft_err image_file_decode_infer(infer *s) {
   const int64_t channels = weft__node_int(s->node, "channels", 0);
   WEFT_TRY(weft__infer_rank(s, 0, 0, NULL));
   if (channels < 0) return weft__infer_fail(s, "channels must be non-negative, got %lld", (long long)channels);
@@ -144,7 +144,7 @@ static weft_err decode_gif_infer(infer *s) {
 
 /* The shape for a GIF has one axis more. */
 static weft_err decode_image_infer(infer *s) {
-  WEFT_TRY(decode_infer(s));
+  WEFT_TRY(image_file_decode_infer(s));
   if (weft__node_bool(s->node, "expand_animations", true)) s->out[0] = SHAPE_UNKNOWN;
   return WEFT_OK;
 }
@@ -201,7 +201,7 @@ static weft_err decode_crop_cpu(kernel *k) {
 
 static weft_err decode_crop_infer(infer *s) {
   shape window, crop;
-  WEFT_TRY(decode_infer(s));
+  WEFT_TRY(image_file_decode_infer(s));
   WEFT_TRY(weft__infer_rank(s, 1, 1, &window));
   if (window.dim[0] >= 0 && window.dim[0] != 4)
     return weft__infer_fail(s, "Dimension must be 4 but is %lld", (long long)window.dim[0]);
@@ -468,18 +468,20 @@ static const op_case encode_quality_cases[] = {
 
 OPS(image_file) = {
     {"DecodePng(contents:string) -> (image:dtype) | channels:int=0 dtype:type{uint8,uint16}=uint8",
-     "The pixels of a PNG file.", .infer = decode_infer, .cpu = decode_cpu, .cases = decode_png_cases},
+     "The pixels of a PNG file.", .infer = image_file_decode_infer, .cpu = image_file_decode_cpu,
+     .cases = decode_png_cases},
     {"DecodeJpeg(contents:string) -> (image:uint8) | channels:int=0 ratio:int=1 fancy_upscaling:bool=true "
      "try_recover_truncated:bool=false acceptable_fraction:float=1 dct_method:string=''",
-     "The pixels of a JPEG file.", .infer = decode_infer, .cpu = decode_cpu, .cases = decode_cases},
+     "The pixels of a JPEG file.", .infer = image_file_decode_infer, .cpu = image_file_decode_cpu,
+     .cases = decode_cases},
     {"DecodeImage(contents:string) -> (image:dtype) | channels:int=0 dtype:type{uint8,uint16,float}=uint8 "
      "expand_animations:bool=true",
-     "The pixels of a PNG, JPEG, GIF or BMP file.", .infer = decode_image_infer, .cpu = decode_cpu,
+     "The pixels of a PNG, JPEG, GIF or BMP file.", .infer = decode_image_infer, .cpu = image_file_decode_cpu,
      .cases = decode_image_cases},
-    {"DecodeBmp(contents:string) -> (image:uint8) | channels:int=0", "The pixels of a BMP file.", .infer = decode_infer,
-     .cpu = decode_cpu, .cases = decode_bmp_cases},
+    {"DecodeBmp(contents:string) -> (image:uint8) | channels:int=0", "The pixels of a BMP file.",
+     .infer = image_file_decode_infer, .cpu = image_file_decode_cpu, .cases = decode_bmp_cases},
     {"DecodeGif(contents:string) -> (image:uint8)", "The frames of a GIF file.", .infer = decode_gif_infer,
-     .cpu = decode_cpu, .cases = decode_gif_cases},
+     .cpu = image_file_decode_cpu, .cases = decode_gif_cases},
     {"EncodePng(image:T) -> (contents:string) | compression:int=-1 T:type{uint8,uint16}=uint8", "Pixels as a PNG file.",
      .infer = encode_png_infer, .cpu = encode_png_cpu, .cases = encode_png_cases},
     {"EncodeJpeg(image:uint8) -> (contents:string) | format:string{'','grayscale','rgb'}='' quality:int=95 "

@@ -277,7 +277,7 @@ static weft_err draw_cpu(kernel *k) {
   return err;
 }
 
-static weft_err draw_infer(infer *s) {
+static weft_err patches_draw_infer(infer *s) {
   shape x, b;
   WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
   WEFT_TRY(weft__infer_rank(s, 1, 3, &b));
@@ -338,8 +338,9 @@ OPS(patches) = {
      "The windows of a volume, each laid out along the channels.", .infer = patches_infer, .cpu = patches_cpu,
      .grad = patches_grad, .cases = volume_cases},
     {"DrawBoundingBoxes(images:T, boxes:float) -> (output:T) | T:type{float,half}=float", "Images with boxes drawn in.",
-     .infer = draw_infer, .cpu = draw_cpu, .no_grad = true, .cases = draw_cases},
+     .infer = patches_draw_infer, .cpu = draw_cpu, .no_grad = true, .cases = draw_cases},
     {"DrawBoundingBoxesV2(images:T, boxes:float, colors:float) -> (output:T) | T:type{float,half}=float",
-     "Images with boxes drawn in, in given colors.", .infer = draw_infer, .cpu = draw_cpu, .cases = draw_v2_cases},
+     "Images with boxes drawn in, in given colors.", .infer = patches_draw_infer, .cpu = draw_cpu,
+     .cases = draw_v2_cases},
     {0},
 };

@@ -104,10 +104,10 @@ static weft_err save_v1(kernel *k, int specs) {
   return weft__kernel_in(k, err);
 }
 
-static weft_err save_cpu(kernel *k) { return save_v1(k, -1); }
+static weft_err checkpoint_save_cpu(kernel *k) { return save_v1(k, -1); }
 static weft_err save_slices_cpu(kernel *k) { return save_v1(k, 2); }
 
-static weft_err merge_cpu(kernel *k) {
+static weft_err checkpoint_merge_cpu(kernel *k) {
   char *to = NULL;
   int64_t n = weft__tensor_count(k->in[0]);
   WEFT_TRY(weft__kernel_vector(k, 0, "checkpoint_prefixes"));
@@ -277,9 +277,9 @@ OPS(checkpoint) = {
      "Reads tensors, or slices of them, from a checkpoint.", .infer = restore_infer, .cpu = restore_v2_cpu},
     {"MergeV2Checkpoints(checkpoint_prefixes:string, destination_prefix:string) -> () | delete_old_dirs:bool=true "
      "allow_missing_files:bool=false ; stateful",
-     "Makes one bundle of several.", .infer = weft__infer_none, .cpu = merge_cpu},
+     "Makes one bundle of several.", .infer = weft__infer_none, .cpu = checkpoint_merge_cpu},
     {"Save(filename:string, tensor_names:string, data:@T) -> () | T:list(type)>=1 ; stateful",
-     "Writes tensors to a file of version 1.", .infer = weft__infer_none, .cpu = save_cpu},
+     "Writes tensors to a file of version 1.", .infer = weft__infer_none, .cpu = checkpoint_save_cpu},
     {"SaveSlices(filename:string, tensor_names:string, shapes_and_slices:string, data:@T) -> () | T:list(type)>=1 ; "
      "stateful",
      "Writes slices of tensors to a file of version 1.", .infer = weft__infer_none, .cpu = save_slices_cpu},

@@ -48,7 +48,7 @@ static weft_err decompress_string(const str *from, compression c, text *to) {
 }
 #endif
 
-static weft_err decode_cpu(kernel *k) {
+static weft_err decode_compressed_cpu(kernel *k) {
   const attr_str type = weft__node_str(k->node, "compression_type");
   const compression c = weft__compression_of(type.data);
   if (type.size && c == COMPRESSION_NONE)
@@ -79,6 +79,6 @@ static const op_case decode_cases[] = {
 
 OPS(decode_compressed) = {
     {"DecodeCompressed(bytes:string) -> (output:string) | compression_type:string=''", "Strings without compression.",
-     .infer = weft__infer_same, .cpu = decode_cpu, .cases = decode_cases},
+     .infer = weft__infer_same, .cpu = decode_compressed_cpu, .cases = decode_cases},
     {0},
 };

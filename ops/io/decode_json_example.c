@@ -169,7 +169,7 @@ static weft_err decode_one(const str *from, str *to) {
   return err;
 }
 
-static weft_err decode_cpu(kernel *k) {
+static weft_err decode_json_example_cpu(kernel *k) {
   const weft_tensor *in = k->in[0];
   weft_tensor *out = weft__out(k, 0, &in->shape);
   if (!out) return WEFT_OOM;
@@ -188,6 +188,6 @@ static const op_case json_cases[] = {
 
 OPS(decode_json_example) = {
     {"DecodeJSONExample(json_examples:string) -> (binary_examples:string)", "tf.train.Example messages from JSON.",
-     .infer = weft__infer_same, .cpu = decode_cpu, .cases = json_cases},
+     .infer = weft__infer_same, .cpu = decode_json_example_cpu, .cases = json_cases},
     {0},
 };

@@ -18,7 +18,7 @@ static weft_err path_arg(const kernel *k, int i, const char *what, char **out) {
   return weft__kernel_in(k, err);
 }
 
-static weft_err read_cpu(kernel *k) {
+static weft_err file_read_cpu(kernel *k) {
   char *path = NULL;
   text t = {0};
   WEFT_TRY(path_arg(k, 0, "filename", &path));
@@ -158,7 +158,7 @@ static const op_case configure_cases[] = {
 
 OPS(file) = {
     {"ReadFile(filename:string) -> (contents:string)", "All of a file.", .flags = OP_NO_FOLD, .infer = scalars_infer,
-     .cpu = read_cpu, .cases = read_cases},
+     .cpu = file_read_cpu, .cases = read_cases},
     {"WriteFile(filename:string, contents:string) -> () ; stateful", "Writes a file, making its directories.",
      .infer = scalars_infer, .cpu = write_cpu},
     {"MatchingFiles(pattern:string) -> (filenames:string)", "The files that match one of the patterns, sorted.",

@@ -540,7 +540,7 @@ static weft_err parse_sequence_check_counts(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err many_infer(infer *s) {
+static weft_err parse_sequence_many_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 1, NULL));
   WEFT_TRY(parse_sequence_check_counts(s));
   return sequence_infer(s, true, true, false);
@@ -606,7 +606,7 @@ OPS(parse_sequence) = {
      ") | feature_list_dense_missing_assumed_empty:list(string)>=0 context_sparse_keys:list(string)>=0 "
      "context_dense_keys:list(string)>=0 feature_list_sparse_keys:list(string)>=0 "
      "feature_list_dense_keys:list(string)>=0 " COUNTS,
-     "The features of a batch of SequenceExamples.", .infer = many_infer, .cpu = many_cpu},
+     "The features of a batch of SequenceExamples.", .infer = parse_sequence_many_infer, .cpu = many_cpu},
     {"ParseSequenceExampleV2(serialized:string, debug_name:string, " KEYS_V2
      "context_dense_defaults:@Tcontext_dense) -> (" CONTEXT_OUT "context_ragged_values:@context_ragged_value_types, "
      "context_ragged_row_splits:@context_ragged_split_types, " LISTS_OUT LENGTHS_OUT RAGGED_OUT ") | " ATTRIBUTES_V2,

@@ -314,7 +314,7 @@ static weft_err decode_run(kernel *k, decoding *d, weft_tensor **out) {
   return decode_all(k, d, TENSOR_DATA(sizes, int32_t));
 }
 
-static weft_err decode_cpu(kernel *k) {
+static weft_err proto_decode_cpu(kernel *k) {
   const proto_plan *p = k->state;
   decoding d = {.plan = p, .wide = weft__alloc_zero((size_t)p->n + 1, sizeof *d.wide)};
   weft_tensor **out = weft__alloc_zero((size_t)p->n + 1, sizeof *out);
@@ -324,7 +324,7 @@ static weft_err decode_cpu(kernel *k) {
   return err;
 }
 
-static weft_err decode_infer(infer *s) {
+static weft_err proto_decode_infer(infer *s) {
   const attr *types = weft__node_attr(s->node, "output_types");
   if (s->in[0].rank < 0 || s->in[0].rank >= WEFT_MAX_RANK) return WEFT_OK;
   for (int i = 0; i < s->n_out; i++) {
@@ -421,7 +421,7 @@ static int encode_next(const proto_plan *p, int64_t last) {
   return found;
 }
 
-static weft_err encode_cpu(kernel *k) {
+static weft_err proto_encode_cpu(kernel *k) {
   const proto_plan *p = k->state;
   WEFT_TRY(encode_check(k, p));
   shape s = k->in[0]->shape;
@@ -457,11 +457,11 @@ OPS(proto) = {
     {"DecodeProtoV2(bytes:string) -> (sizes:int32, values:@output_types) | message_type:string "
      "field_names:list(string) output_types:list(type)>=0 descriptor_source:string='local://' "
      "message_format:string='binary' sanitize:bool=false",
-     "Fields of serialized messages, and how many values each has.", .flags = OP_NO_FOLD, .infer = decode_infer,
-     .cpu = decode_cpu, .no_grad = true, .prepare = decode_prepare, .unprepare = plan_free},
+     "Fields of serialized messages, and how many values each has.", .flags = OP_NO_FOLD, .infer = proto_decode_infer,
+     .cpu = proto_decode_cpu, .no_grad = true, .prepare = decode_prepare, .unprepare = plan_free},
     {"EncodeProto(sizes:int32, values:@Tinput_types) -> (bytes:string) | field_names:list(string) message_type:string "
      "descriptor_source:string='local://' Tinput_types:list(type)>=1",
      "Serialized messages with these values of their fields.", .flags = OP_NO_FOLD, .infer = encode_infer,
-     .cpu = encode_cpu, .no_grad = true, .prepare = encode_prepare, .unprepare = plan_free},
+     .cpu = proto_encode_cpu, .no_grad = true, .prepare = encode_prepare, .unprepare = plan_free},
     {.scenario = "tests/python/test_proto_ops.py"},
 };

@@ -82,7 +82,7 @@ static weft_err reader_ask(kernel *k, int64_t n, reader_fn *fn) {
   return err;
 }
 
-static weft_err read_cpu(kernel *k) { return reader_ask(k, 1, one_done); }
+static weft_err reader_read_cpu(kernel *k) { return reader_ask(k, 1, one_done); }
 
 static weft_err read_up_to_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_scalar(k, 2, "num_records"));
@@ -132,7 +132,7 @@ static weft_err do_restore(kernel *k, reader *r) {
 static weft_err records_cpu(kernel *k) { return with_reader(k, do_records); }
 static weft_err files_cpu(kernel *k) { return with_reader(k, do_files); }
 static weft_err reset_cpu(kernel *k) { return with_reader(k, do_reset); }
-static weft_err save_cpu(kernel *k) { return with_reader(k, do_save); }
+static weft_err reader_save_cpu(kernel *k) { return with_reader(k, do_save); }
 static weft_err restore_cpu(kernel *k) { return with_reader(k, do_restore); }
 
 static weft_err vectors_infer(infer *s) {
@@ -175,7 +175,7 @@ OPS(reader) = {
     OLD_READER("LMDBReader", "", "", "Reads keys and values of LMDB databases.", ,
                .scenario = "tests/python/test_lmdb.py"),
     ASKS("ReaderRead", ", queue_handle:resource", ", queue_handle:&string", "key:string, value:string",
-         "The next record, of the next file if need be.", OP_ASYNC, weft__infer_scalar, read_cpu),
+         "The next record, of the next file if need be.", OP_ASYNC, weft__infer_scalar, reader_read_cpu),
     ASKS("ReaderReadUpTo", ", queue_handle:resource, num_records:int64", ", queue_handle:&string, num_records:int64",
          "keys:string, values:string", "Up to so many records of one file.", OP_ASYNC, vectors_infer, read_up_to_cpu),
     ASKS("ReaderNumRecordsProduced", "", "", "records_produced:int64", "How many records were read.", 0,
@@ -184,7 +184,7 @@ OPS(reader) = {
          weft__infer_scalar, files_cpu),
     ASKS("ReaderReset", "", "", "", "Makes the reader as new.", 0, weft__infer_none, reset_cpu),
     ASKS("ReaderSerializeState", "", "", "state:string", "Where the reader stands, as a string.", 0, weft__infer_scalar,
-         save_cpu),
+         reader_save_cpu),
     ASKS("ReaderRestoreState", ", state:string", ", state:string", "", "Puts the reader where it stood.", 0,
          weft__infer_none, restore_cpu),
     {.scenario = "tests/parity/test_readers.py tests/parity/test_old_names.py"},

@@ -6,7 +6,7 @@
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
 
-static weft_err serialize_cpu(kernel *k) {
+static weft_err serialize_tensor_cpu(kernel *k) {
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out) return WEFT_OOM;
   arena a = {0};
@@ -66,7 +66,7 @@ static const op_case parse_cases[] = {
 
 OPS(serialize_tensor) = {
     {"SerializeTensor(tensor:T) -> (serialized:string) | T:type", "A tensor as a serialized TensorProto.",
-     .infer = weft__infer_scalar, .cpu = serialize_cpu, .no_grad = true, .cases = serialize_cases},
+     .infer = weft__infer_scalar, .cpu = serialize_tensor_cpu, .no_grad = true, .cases = serialize_cases},
     {"ParseTensor(serialized:string) -> (output:out_type) | out_type:type", "The tensor in a serialized TensorProto.",
      .infer = weft__infer_none, .cpu = parse_cpu, .no_grad = true, .cases = parse_cases, .narrow = NARROW_ALL},
     {0},

@@ -53,7 +53,7 @@ static weft_err matmul_infer(infer *s) {
                        weft__node_bool(s->node, "transpose_b", false), &SHAPE_SCALAR);
 }
 
-static weft_err batch_infer(infer *s, bool broadcasts) {
+static weft_err matmul_batch_infer(infer *s, bool broadcasts) {
   for (int i = 0; i < 2; i++) WEFT_TRY(weft__infer_rank_at_least(s, i, 2));
   if (s->in[0].rank < 0 || s->in[1].rank < 0) return WEFT_OK;
   shape x = s->in[0], y = s->in[1], batch;
@@ -64,8 +64,8 @@ static weft_err batch_infer(infer *s, bool broadcasts) {
   return infer_product(s, weft__node_bool(s->node, "adj_x", false), weft__node_bool(s->node, "adj_y", false), &batch);
 }
 
-static weft_err batch_infer_v1(infer *s) { return batch_infer(s, false); }
-static weft_err batch_infer_v2(infer *s) { return batch_infer(s, true); }
+static weft_err batch_infer_v1(infer *s) { return matmul_batch_infer(s, false); }
+static weft_err batch_infer_v2(infer *s) { return matmul_batch_infer(s, true); }
 
 /* ---- kernels ---- */
 

@@ -15,7 +15,7 @@ weft_err weft__quantized_matmul_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err matmul_infer(infer *s) {
+static weft_err quantized_matmul_infer(infer *s) {
   WEFT_TRY(weft__quantized_matmul_infer(s));
   WEFT_TRY(weft__quantized_infer(s, 2, 1));
   return weft__quantized_infer(s, 4, 1);
@@ -57,7 +57,7 @@ static weft_err matmul_check(const kernel *k, const quantized *a, const quantize
   return WEFT_OK;
 }
 
-static weft_err matmul_cpu(kernel *k) {
+static weft_err quantized_matmul_cpu(kernel *k) {
   quantized a, b, y;
   float min, max;
   WEFT_TRY(weft__quantized_read(k, 0, 2, &a));
@@ -101,7 +101,7 @@ OPS(quantized_matmul) = {
     {"QuantizedMatMul(a:T1, b:T2, min_a:float, max_a:float, min_b:float, max_b:float) -> (out:Toutput, min_out:float, "
      "max_out:float) | T1:" INTEGER " T2:" INTEGER " Toutput:" INTEGER
      "=qint32 transpose_a:bool=false transpose_b:bool=false Tactivation:" INTEGER "=quint8",
-     "The product of two matrices of quantized integers.", .infer = matmul_infer, .cpu = matmul_cpu,
+     "The product of two matrices of quantized integers.", .infer = quantized_matmul_infer, .cpu = quantized_matmul_cpu,
      .cases = matmul_cases},
     {.scenario = "tests/parity/test_quantize.py"},
 };

@@ -204,10 +204,10 @@ static weft_err add_strings(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err add_cpu(kernel *k) {
+static weft_err binary_add_cpu(kernel *k) {
   return k->in[0]->dtype == WEFT_STRING ? add_strings(k) : weft__elementwise(k, &weft__add_op, NULL);
 }
-static weft_err div_cpu(kernel *k) { return binary_divide(k, &div_op); }
+static weft_err binary_div_cpu(kernel *k) { return binary_divide(k, &div_op); }
 static weft_err truncate_div_cpu(kernel *k) { return binary_divide(k, &truncate_div_op); }
 static weft_err floor_div_cpu(kernel *k) { return binary_divide(k, &floor_div_op); }
 static weft_err floor_mod_cpu(kernel *k) { return binary_divide(k, &floor_mod_op); }
@@ -250,7 +250,7 @@ static weft_err binary_both(backprop *b, weft_out dx, weft_out dy) {
   return WEFT_OK;
 }
 
-static weft_err add_grad(backprop *b) { return binary_both(b, DZ, DZ); }
+static weft_err binary_add_grad(backprop *b) { return binary_both(b, DZ, DZ); }
 
 static weft_err sub_grad(backprop *b) { return binary_both(b, DZ, weft__b_neg(b->graph, DZ)); }
 
@@ -286,15 +286,15 @@ static weft_err floor_mod_grad(backprop *b) {
 }
 
 /* The larger (or smaller) operand gets the whole gradient; a tie goes to x. */
-static weft_err extreme_grad(backprop *b, const char *x_wins) {
+static weft_err binary_extreme_grad(backprop *b, const char *x_wins) {
   weft_graph *g = b->graph;
   const weft_out mask = weft__b_binary(g, x_wins, X, Y), zeros = weft__b_zeros_like(g, DZ);
   const weft_out dx = gradient_choose(g, mask, DZ, zeros); /* first: the order gives the names */
   return binary_both(b, dx, gradient_choose(g, mask, zeros, DZ));
 }
 
-static weft_err maximum_grad(backprop *b) { return extreme_grad(b, "GreaterEqual"); }
-static weft_err minimum_grad(backprop *b) { return extreme_grad(b, "LessEqual"); }
+static weft_err maximum_grad(backprop *b) { return binary_extreme_grad(b, "GreaterEqual"); }
+static weft_err minimum_grad(backprop *b) { return binary_extreme_grad(b, "LessEqual"); }
 
 static weft_err squared_difference_grad(backprop *b) {
   weft_graph *g = b->graph;
@@ -485,7 +485,7 @@ static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {RO
 
 #define ROW(def_, doc_, cpu_, grad_, ...)                                                                              \
   { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .grad = grad_, .cases = __VA_ARGS__ }
-#define ADD add_cpu, .elem = &weft__add_op, .fusion = &plus /* numeric additions can be fused */
+#define ADD binary_add_cpu, .elem = &weft__add_op, .fusion = &plus /* numeric additions can be fused */
 #define PLUS ELEM(weft__add_op), .fusion = &plus
 #define PRODUCT ELEM(weft__mul_op), .fusion = &product
 #define QUOTIENT ELEM(real_div_op), .fusion = &quotient
@@ -493,11 +493,11 @@ static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {RO
 OPS(binary) = {
     ROW("Add(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,complex128,string}",
-        "x + y; strings are joined.", ADD, add_grad, string_add_cases, .amp = AMP_INFER),
+        "x + y; strings are joined.", ADD, binary_add_grad, string_add_cases, .amp = AMP_INFER),
     ROW("AddV2(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,uint16,uint32,uint64,int8,int16,int32,int64,complex64,complex128} ; "
         "commutative aggregate",
-        "x + y.", PLUS, add_grad, add_cases, .amp = AMP_INFER),
+        "x + y.", PLUS, binary_add_grad, add_cases, .amp = AMP_INFER),
     ROW("Sub(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,int64,complex64,complex128,uint32,uint64}",
         "x - y.", ELEM(sub_op), sub_grad, product_cases, .amp = AMP_INFER),
@@ -512,7 +512,7 @@ OPS(binary) = {
         "(x - y)^2.", ELEM(squared_difference_op), squared_difference_grad, product_cases),
     ROW("Div(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
-        "x / y; integers round towards 0.", div_cpu, div_grad, quotient_cases),
+        "x / y; integers round towards 0.", binary_div_cpu, div_grad, quotient_cases),
     ROW("RealDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
         "x / y.", QUOTIENT, real_div_grad, quotient_cases, .amp = AMP_INFER),

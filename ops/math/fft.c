@@ -418,7 +418,7 @@ static const op_case old_line_cases[] = {{"c64[2,1] 3 4", "c64[2,1] 3 4", NULL, 
 static const op_case old_plane_cases[] = {{"c64[2,1,1] 3 4", "c64[2,1,1] 3 4", NULL, CASE_NO_PARITY}, {0}};
 static const op_case old_space_cases[] = {{"c64[1,1,1] 3", "c64[1,1,1] 3", NULL, CASE_NO_PARITY}, {0}};
 
-static weft_err nd_infer(infer *s) {
+static weft_err fft_nd_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
   return weft__infer_same(s);
 }
@@ -463,15 +463,15 @@ OPS(fft) = {
     /* TensorFlow has no kernel for the next four. */
     {"FFTND(input:Tcomplex, fft_length:int32, axes:int32) -> (output:Tcomplex) | "
      "Tcomplex:type{complex64,complex128}=complex64",
-     "The Fourier transform over some dimensions.", .infer = nd_infer},
+     "The Fourier transform over some dimensions.", .infer = fft_nd_infer},
     {"IFFTND(input:Tcomplex, fft_length:int32, axes:int32) -> (output:Tcomplex) | "
      "Tcomplex:type{complex64,complex128}=complex64",
-     "The inverse Fourier transform over some dimensions.", .infer = nd_infer},
+     "The inverse Fourier transform over some dimensions.", .infer = fft_nd_infer},
     {"RFFTND(input:Treal, fft_length:int32, axes:int32) -> (output:Tcomplex) | Treal:type{float,double}=float "
      "Tcomplex:type{complex64,complex128}=complex64",
-     "The Fourier transform of real numbers over some dimensions.", .infer = nd_infer},
+     "The Fourier transform of real numbers over some dimensions.", .infer = fft_nd_infer},
     {"IRFFTND(input:Tcomplex, fft_length:int32, axes:int32) -> (output:Treal) | "
      "Treal:type{float,double}=float Tcomplex:type{complex64,complex128}=complex64",
-     "The inverse of RFFTND.", .infer = nd_infer},
+     "The inverse of RFFTND.", .infer = fft_nd_infer},
     {0},
 };

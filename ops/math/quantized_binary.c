@@ -85,7 +85,7 @@ static moved moved_of(const weft_tensor *t, const quantized *from, const quantiz
   return (moved){first, alone ? 0 : weft__quantized_within(to, number_in_float(from, 1)) - first};
 }
 
-static weft_err add_cpu(kernel *k) {
+static weft_err quantized_binary_add_cpu(kernel *k) {
   quantized x, y, z;
   pairing p;
   WEFT_TRY(binary_ranges(k, &x, &y));
@@ -104,7 +104,7 @@ static weft_err add_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err mul_cpu(kernel *k) {
+static weft_err quantized_binary_mul_cpu(kernel *k) {
   quantized x, y, z;
   pairing p;
   float min, max;
@@ -208,10 +208,10 @@ static const op_case bias_cases[] = {
   "T1:" INTEGER " T2:" INTEGER " Toutput:" INTEGER "=qint32"
 
 OPS(quantized_binary) = {
-    {"QuantizedAdd" BINARY, "The sum of quantized integers.", .infer = binary_infer, .cpu = add_cpu,
+    {"QuantizedAdd" BINARY, "The sum of quantized integers.", .infer = binary_infer, .cpu = quantized_binary_add_cpu,
      .cases = add_cases},
-    {"QuantizedMul" BINARY, "The product of quantized integers.", .infer = binary_infer, .cpu = mul_cpu,
-     .cases = mul_cases},
+    {"QuantizedMul" BINARY, "The product of quantized integers.", .infer = binary_infer,
+     .cpu = quantized_binary_mul_cpu, .cases = mul_cases},
     {"QuantizedBiasAdd(input:T1, bias:T2, min_input:float, max_input:float, min_bias:float, max_bias:float) -> "
      "(output:out_type, min_out:float, max_out:float) | T1:" INTEGER " T2:" INTEGER " out_type:" INTEGER,
      "The sum of quantized integers and a bias for each place of the last axis.", .infer = bias_infer, .cpu = bias_cpu,

@@ -246,14 +246,14 @@ static weft_err reduce_run(kernel *k, const reduction_kind *kinds, finish_fn *fi
   return fold_into(k, &kinds[x->dtype], finish, x, mask, weft__tensor_count(out), out->data);
 }
 
-static weft_err sum_cpu(kernel *k) { return reduce_run(k, weft__reduce_sum, NULL); }
-static weft_err mean_cpu(kernel *k) { return reduce_run(k, mean_kinds, reduce_divide); }
+static weft_err reduce_sum_cpu(kernel *k) { return reduce_run(k, weft__reduce_sum, NULL); }
+static weft_err reduce_mean_cpu(kernel *k) { return reduce_run(k, mean_kinds, reduce_divide); }
 static weft_err prod_cpu(kernel *k) { return reduce_run(k, prod_kinds, NULL); }
-static weft_err max_cpu(kernel *k) { return reduce_run(k, max_kinds, NULL); }
-static weft_err min_cpu(kernel *k) { return reduce_run(k, min_kinds, NULL); }
+static weft_err reduce_max_cpu(kernel *k) { return reduce_run(k, max_kinds, NULL); }
+static weft_err reduce_min_cpu(kernel *k) { return reduce_run(k, min_kinds, NULL); }
 static weft_err all_cpu(kernel *k) { return reduce_run(k, all_kinds, NULL); }
 static weft_err any_cpu(kernel *k) { return reduce_run(k, any_kinds, NULL); }
-static weft_err norm_cpu(kernel *k) { return reduce_run(k, weft__reduce_squares, take_root); }
+static weft_err reduce_norm_cpu(kernel *k) { return reduce_run(k, weft__reduce_squares, take_root); }
 
 /* ---- shapes ---- */
 static weft_err reduce_infer(infer *s) {
@@ -368,16 +368,17 @@ static bool sum_hands_on(const shape *x, const weft_tensor *axes) {
 static const fusion sums = {.rows = ROWS_SUM, .hands_on = sum_hands_on}, means = {.rows = ROWS_MEAN};
 
 OPS(reduce) = {
-    ROW("Sum", "number", "The sum along axes.", sum_cpu, weft__sum_grad, number_cases, .fusion = &sums,
+    ROW("Sum", "number", "The sum along axes.", reduce_sum_cpu, weft__sum_grad, number_cases, .fusion = &sums,
         .amp = AMP_DENY),
-    ROW("Mean", "number", "The mean along axes.", mean_cpu, weft__mean_grad, number_cases, .fusion = &means,
+    ROW("Mean", "number", "The mean along axes.", reduce_mean_cpu, weft__mean_grad, number_cases, .fusion = &means,
         .amp = AMP_DENY),
     ROW("Prod", "number", "The product along axes.", prod_cpu, weft__prod_grad, prod_cases, .amp = AMP_INFER),
-    ROW("Max", REAL_QUANTIZED, "The greatest along axes.", max_cpu, weft__extreme_grad, extreme_cases,
+    ROW("Max", REAL_QUANTIZED, "The greatest along axes.", reduce_max_cpu, weft__extreme_grad, extreme_cases,
         .amp = AMP_CLEAR),
-    ROW("Min", REAL_QUANTIZED, "The least along axes.", min_cpu, weft__extreme_grad, extreme_cases, .amp = AMP_CLEAR),
-    ROW("EuclideanNorm", "number", "The square root of the sum of squares along axes.", norm_cpu, weft__norm_grad,
-        number_cases),
+    ROW("Min", REAL_QUANTIZED, "The least along axes.", reduce_min_cpu, weft__extreme_grad, extreme_cases,
+        .amp = AMP_CLEAR),
+    ROW("EuclideanNorm", "number", "The square root of the sum of squares along axes.", reduce_norm_cpu,
+        weft__norm_grad, number_cases),
     BOOL_ROW("All", "Are all true along axes?", all_cpu),
     BOOL_ROW("Any", "Is any true along axes?", any_cpu),
     {0},

@@ -88,9 +88,9 @@ static weft_err shrink_cpu(kernel *k) {
   return requantize_all(k, &from, min, max);
 }
 
-static weft_err range_infer(infer *s) { return weft__quantized_infer(s, 1, 0); }
+static weft_err requantize_range_infer(infer *s) { return weft__quantized_infer(s, 1, 0); }
 
-static weft_err range_cpu(kernel *k) {
+static weft_err requantize_range_cpu(kernel *k) {
   quantized from;
   WEFT_TRY(weft__quantized_read(k, 0, 1, &from));
   weft_tensor *min = weft__out(k, 0, &SHAPE_SCALAR), *max = weft__out(k, 1, &SHAPE_SCALAR);
@@ -136,6 +136,7 @@ OPS(requantize) = {
      .cases = shrink_cases},
     {"RequantizationRange(input:Tinput, input_min:float, input_max:float) -> (output_min:float, output_max:float) | "
      "Tinput:" INTEGER,
-     "The range that integers use.", .infer = range_infer, .cpu = range_cpu, .cases = range_cases},
+     "The range that integers use.", .infer = requantize_range_infer, .cpu = requantize_range_cpu,
+     .cases = range_cases},
     {.scenario = "tests/parity/test_quantize.py"},
 };

@@ -26,7 +26,7 @@ static float channel_range(const kernel *k, int64_t c) {
   return fmaxf(fabsf(TENSOR_DATA(k->in[1], float)[c]), fabsf(TENSOR_DATA(k->in[2], float)[c]));
 }
 
-static weft_err range_cpu(kernel *k) {
+static weft_err requantize_channel_range_cpu(kernel *k) {
   int64_t channels = 0;
   WEFT_TRY(channel_count(k, &channels));
   weft_tensor *low = weft__out(k, 0, &SHAPE_SCALAR), *high = weft__out(k, 1, &SHAPE_SCALAR);
@@ -46,14 +46,14 @@ static weft_err range_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err range_infer(infer *s) {
+static weft_err requantize_channel_range_infer(infer *s) {
   shape unused;
   for (int i = 1; i < 3; i++) WEFT_TRY(weft__infer_rank(s, i, 1, &unused));
   s->out[0] = s->out[1] = SHAPE_SCALAR;
   return WEFT_OK;
 }
 
-static weft_err requantize_cpu(kernel *k) {
+static weft_err requantize_channel_cpu(kernel *k) {
   int64_t channels = 0;
   WEFT_TRY(channel_count(k, &channels));
   WEFT_TRY(weft__kernel_scalar(k, 3, "requested_output_min"));
@@ -109,11 +109,12 @@ static const op_case requantize_cases[] = {
 OPS(requantize_channel) = {
     {"RequantizationRangePerChannel(input:T, input_min:float, input_max:float) -> (output_min:float, output_max:float) "
      "| T:" INTEGER "=qint32 clip_value_max:float",
-     "The range that the integers of all channels use.", .infer = range_infer, .cpu = range_cpu, .cases = range_cases},
+     "The range that the integers of all channels use.", .infer = requantize_channel_range_infer,
+     .cpu = requantize_channel_range_cpu, .cases = range_cases},
     {"RequantizePerChannel(input:T, input_min:float, input_max:float, requested_output_min:float, "
      "requested_output_max:float) -> (output:out_type, output_min:float, output_max:float) | T:" INTEGER
      "=qint32 out_type:" INTEGER "=quint8",
      "Integers with a range for each channel as integers of one range.", .infer = requantize_infer,
-     .cpu = requantize_cpu, .cases = requantize_cases},
+     .cpu = requantize_channel_cpu, .cases = requantize_cases},
     {.scenario = "tests/parity/test_quantize.py"},
 };

@@ -298,11 +298,11 @@ static weft_err segment_sorted(kernel *k, kind what) {
   return err;
 }
 
-static weft_err sum_cpu(kernel *k) { return segment_sorted(k, SUM); }
-static weft_err mean_cpu(kernel *k) { return segment_sorted(k, MEAN); }
+static weft_err segment_sum_cpu(kernel *k) { return segment_sorted(k, SUM); }
+static weft_err segment_mean_cpu(kernel *k) { return segment_sorted(k, MEAN); }
 static weft_err prod_cpu(kernel *k) { return segment_sorted(k, PROD); }
-static weft_err max_cpu(kernel *k) { return segment_sorted(k, MAX); }
-static weft_err min_cpu(kernel *k) { return segment_sorted(k, MIN); }
+static weft_err segment_max_cpu(kernel *k) { return segment_sorted(k, MAX); }
+static weft_err segment_min_cpu(kernel *k) { return segment_sorted(k, MIN); }
 
 static weft_err sorted_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
@@ -365,11 +365,11 @@ OPS(segment) = {
              weft__unsorted_extreme_grad),
     UNSORTED("Min", "real", "int32,int64", "The least of rows by segment, in any order.", unsorted_min_cpu,
              weft__unsorted_extreme_grad),
-    SORTED("Sum", "number", "Sums of rows by segment.", sum_cpu, weft__segment_sum_grad),
-    SORTED("Mean", "number", "Means of rows by segment.", mean_cpu, weft__segment_mean_grad),
+    SORTED("Sum", "number", "Sums of rows by segment.", segment_sum_cpu, weft__segment_sum_grad),
+    SORTED("Mean", "number", "Means of rows by segment.", segment_mean_cpu, weft__segment_mean_grad),
     SORTED("Prod", "number", "Products of rows by segment.", prod_cpu, weft__segment_prod_grad),
-    SORTED("Max", "real", "The greatest of rows by segment.", max_cpu, weft__segment_extreme_grad),
-    SORTED("Min", "real", "The least of rows by segment.", min_cpu, weft__segment_extreme_grad),
+    SORTED("Max", "real", "The greatest of rows by segment.", segment_max_cpu, weft__segment_extreme_grad),
+    SORTED("Min", "real", "The least of rows by segment.", segment_min_cpu, weft__segment_extreme_grad),
     /* TensorFlow has no kernel for the next four. */
     {"SegmentSumV2(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | T:type{number} "
      "Tindices:type{int32,int64} Tnumsegments:type{int32,int64}=int32",

@@ -68,7 +68,7 @@ weft_err weft__segment_mean_grad(backprop *b) { /* dy divided by the size of the
 }
 
 /* The gradient is divided equally among the rows that equal the extreme. */
-static weft_err extreme_grad(backprop *b) {
+static weft_err segment_grad_extreme_grad(backprop *b) {
   weft_out hit = weft__b_binary(G, "Equal", DATA, segment_grad_pick(b, b->out[0], segment_grad_clipped(b)));
   if (is_unsorted(b)) hit = weft__b_binary(G, "LogicalAnd", hit, segment_grad_counted(b));
   const weft_out hits =
@@ -77,8 +77,8 @@ static weft_err extreme_grad(backprop *b) {
   return segment_grad_set_dx(b, segment_grad_choose(G, hit, shares, weft__b_scalar_like(G, shares, 0)));
 }
 
-weft_err weft__segment_extreme_grad(backprop *b) { return extreme_grad(b); }
-weft_err weft__unsorted_extreme_grad(backprop *b) { return extreme_grad(b); }
+weft_err weft__segment_extreme_grad(backprop *b) { return segment_grad_extreme_grad(b); }
+weft_err weft__unsorted_extreme_grad(backprop *b) { return segment_grad_extreme_grad(b); }
 
 /* The product divided by the element.  Where the element is 0, it is the product of the others, or 0 if another is 0
  * too. */

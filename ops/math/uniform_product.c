@@ -38,7 +38,7 @@ static double add_term(const kernel *k, const uniform_scale *u, int p, int64_t i
   return floor((double)(weft__quantized_get(k->in[p], i) - u->zero[from]) * scale + 0.5);
 }
 
-static weft_err add_cpu(kernel *k) {
+static weft_err uniform_product_add_cpu(kernel *k) {
   static const char *const axis[] = {"lhs_quantization_axis", "rhs_quantization_axis"};
   uniform_scale in[2], to;
   shape s;
@@ -176,7 +176,7 @@ OPS(uniform_product) = {
     {"UniformQuantizedAdd(lhs:T, rhs:T, " SCALES "output_zero_points:int32) -> (output:T) |" AXIS("lhs") AXIS("rhs")
          AXIS("output") " T:type{qint32}",
      "The sum of integers of different scales, as integers of another one.", .infer = weft__infer_broadcast,
-     .cpu = add_cpu},
+     .cpu = uniform_product_add_cpu},
     {"UniformQuantizedDot(lhs:Tin, rhs:Tin, " SCALES
      "output_zero_points:int32) -> (output:Tout) | Tin:type{qint8} Tout:type{qint32}" AXIS("lhs") AXIS("rhs")
          AXIS("output"),

@@ -95,7 +95,7 @@ static weft_err dequantize_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err requantize_cpu(kernel *k) {
+static weft_err uniform_quantize_requantize_cpu(kernel *k) {
   uniform_scale from, to;
   WEFT_TRY(weft__uniform_read(k, &k->in[0]->shape, 1, "input_quantization_axis", &from));
   WEFT_TRY(weft__uniform_read(k, &k->in[0]->shape, 3, "output_quantization_axis", &to));
@@ -149,7 +149,7 @@ OPS(uniform_quantize) = {
     {"UniformRequantize(input:Tin, input_scales:float, input_zero_points:int32, output_scales:float, "
      "output_zero_points:int32) -> (output:Tout) | Tin:type{qint8,qint32} Tout:type{qint8,qint32}" AXIS("input_")
          AXIS("output_"),
-     "Integers as those of another scale and zero point.", RULE, .cpu = requantize_cpu},
+     "Integers as those of another scale and zero point.", RULE, .cpu = uniform_quantize_requantize_cpu},
     {"UniformQuantizedClipByValue(operand:T, min:T, max:T, scales:float, zero_points:int32) -> (output:T) | "
      "T:type{qint32}" AXIS(""),
      "Integers, none below min or above max.", RULE, .cpu = clip_cpu},

@@ -228,7 +228,7 @@ static weft_err norm_outputs(kernel *k, int64_t channels, norm_out *o) {
   return WEFT_OK;
 }
 
-static weft_err norm_check(const kernel *k, norm *j, bool training, float factor) {
+static weft_err batchnorm_norm_check(const kernel *k, norm *j, bool training, float factor) {
   WEFT_TRY(norm_view(k, &k->in[0]->shape, j));
   WEFT_TRY(per_channel(k, 1, "scale", "", j->channels));
   WEFT_TRY(per_channel(k, 2, "offset", "", j->channels));
@@ -273,13 +273,13 @@ static weft_err norm_run(kernel *k, norm *j, bool training, float factor, const 
   return norm_apply(k, j, o->saved_mean, o->saved_variance);
 }
 
-static weft_err norm_cpu(kernel *k) {
+static weft_err batchnorm_norm_cpu(kernel *k) {
   const bool training = weft__node_bool(k->node, "is_training", true);
   const float factor = weft__node_float(k->node, "exponential_avg_factor", 1);
   norm j;
   norm_out o;
   if (k->in[1]->dtype != WEFT_FLOAT) return weft__kernel_no_type(k, k->in[1]->dtype);
-  WEFT_TRY(norm_check(k, &j, training, factor));
+  WEFT_TRY(batchnorm_norm_check(k, &j, training, factor));
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   WEFT_TRY(norm_outputs(k, j.channels, &o));
@@ -594,15 +594,15 @@ static const op_case norm_grad_v3_cases[] = {
 OPS(batchnorm) = {
     {"FusedBatchNorm(x:T, scale:T, offset:T, mean:T, variance:T) -> (y:T, batch_mean:T, batch_variance:T, "
      "reserve_space_1:T, reserve_space_2:T) | T:type{float}" FORWARD_ATTRS(IMAGES),
-     "Batch normalization.", .infer = norm_infer, .cpu = norm_cpu, .grad = norm_grad_v1, .cases = norm_cases},
+     "Batch normalization.", .infer = norm_infer, .cpu = batchnorm_norm_cpu, .grad = norm_grad_v1, .cases = norm_cases},
     {"FusedBatchNormV2(x:T, scale:U, offset:U, mean:U, variance:U) -> (y:T, batch_mean:U, batch_variance:U, "
      "reserve_space_1:U, reserve_space_2:U) | T:type{half,bfloat16,float} U:type{float}" FORWARD_ATTRS(IMAGES),
-     "Batch normalization, the image of a type of its own.", .infer = norm_infer, .cpu = norm_cpu, .grad = norm_grad_v2,
-     .cases = norm_cases, .amp = AMP_INFER},
+     "Batch normalization, the image of a type of its own.", .infer = norm_infer, .cpu = batchnorm_norm_cpu,
+     .grad = norm_grad_v2, .cases = norm_cases, .amp = AMP_INFER},
     {"FusedBatchNormV3(x:T, scale:U, offset:U, mean:U, variance:U) -> (y:T, batch_mean:U, batch_variance:U, "
      "reserve_space_1:U, reserve_space_2:U, reserve_space_3:U) | T:type{half,bfloat16,float} "
      "U:type{bfloat16,float}" FORWARD_ATTRS(VOLUMES),
-     "Batch normalization, with room for what other devices keep.", .infer = norm_infer, .cpu = norm_cpu,
+     "Batch normalization, with room for what other devices keep.", .infer = norm_infer, .cpu = batchnorm_norm_cpu,
      .grad = norm_grad_v3, .cases = norm_v3_cases, .amp = AMP_INFER},
     {"FusedBatchNormGrad(y_backprop:T, x:T, scale:T, reserve_space_1:T, reserve_space_2:T) -> (x_backprop:T, "
      "scale_backprop:T, offset_backprop:T, reserve_space_3:T, reserve_space_4:T) | T:type{float}" GRAD_ATTRS(IMAGES),

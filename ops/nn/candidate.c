@@ -106,7 +106,7 @@ static weft_err candidate_sample(kernel *k, const sampler *s) {
 }
 
 static weft_err log_uniform_cpu(kernel *k) { return candidate_sample(k, &log_uniform); }
-static weft_err uniform_cpu(kernel *k) { return candidate_sample(k, &uniform); }
+static weft_err candidate_uniform_cpu(kernel *k) { return candidate_sample(k, &uniform); }
 
 /* ---- hits ---- */
 
@@ -193,7 +193,7 @@ OPS(candidate) = {
      .infer = weft__candidate_infer, .cpu = log_uniform_cpu, .prepare = weft__random_prepare,
      .unprepare = weft__random_unprepare, .cases = sample_cases},
     {SAMPLER("UniformCandidateSampler"), "Classes drawn evenly, and how often each is expected.", OP_SEED,
-     .infer = weft__candidate_infer, .cpu = uniform_cpu, .prepare = weft__random_prepare,
+     .infer = weft__candidate_infer, .cpu = candidate_uniform_cpu, .prepare = weft__random_prepare,
      .unprepare = weft__random_unprepare, .cases = sample_cases},
     {"ComputeAccidentalHits(true_classes:int64, sampled_candidates:int64) -> (indices:int32, ids:int64, weights:float) "
      "| "

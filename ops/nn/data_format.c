@@ -83,7 +83,7 @@ static weft_err permute_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err map_cpu(kernel *k) {
+static weft_err data_format_map_cpu(kernel *k) {
   formats f = {0};
   const weft_tensor *x = k->in[0];
   WEFT_TRY(read_formats(k, &f));
@@ -131,6 +131,6 @@ OPS(data_format) = {
     {"DataFormatVecPermute" FORMATS, "One number for each dimension, in another order of dimensions.",
      .infer = permute_infer, .cpu = permute_cpu, .cases = permute_cases},
     {"DataFormatDimMap" FORMATS, "Numbers of dimensions, in another order of them.", .infer = weft__infer_same,
-     .cpu = map_cpu, .cases = map_cases},
+     .cpu = data_format_map_cpu, .cases = map_cases},
     {0},
 };

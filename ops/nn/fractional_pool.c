@@ -177,7 +177,7 @@ static weft_err fractional_pool(kernel *k, bool is_max) {
 static weft_err max_pool_cpu(kernel *k) { return fractional_pool(k, true); }
 static weft_err avg_pool_cpu(kernel *k) { return fractional_pool(k, false); }
 
-static weft_err pool_infer(infer *s) {
+static weft_err fractional_pool_infer(infer *s) {
   shape in;
   const attr *ratio = weft__node_attr(s->node, "pooling_ratio");
   WEFT_TRY(weft__infer_rank(s, 0, 4, &in));
@@ -330,10 +330,10 @@ static const op_case avg_grad_cases[] = {
 #define TYPES "T:type{float,double,int32,int64}"
 
 OPS(fractional_pool) = {
-    {"FractionalMaxPool" POOLED, "The greatest of windows of random sizes.", OP_NO_FOLD | OP_SEED, .infer = pool_infer,
-     .cpu = max_pool_cpu, .grad = max_pool_grad, .cases = pool_cases},
-    {"FractionalAvgPool" POOLED, "The means of windows of random sizes.", OP_NO_FOLD | OP_SEED, .infer = pool_infer,
-     .cpu = avg_pool_cpu, .grad = avg_pool_grad, .cases = pool_cases},
+    {"FractionalMaxPool" POOLED, "The greatest of windows of random sizes.", OP_NO_FOLD | OP_SEED,
+     .infer = fractional_pool_infer, .cpu = max_pool_cpu, .grad = max_pool_grad, .cases = pool_cases},
+    {"FractionalAvgPool" POOLED, "The means of windows of random sizes.", OP_NO_FOLD | OP_SEED,
+     .infer = fractional_pool_infer, .cpu = avg_pool_cpu, .grad = avg_pool_grad, .cases = pool_cases},
     {"FractionalMaxPoolGrad(orig_input:T, orig_output:T, out_backprop:T, row_pooling_sequence:int64, "
      "col_pooling_sequence:int64) -> (output:T) | overlapping:bool=false " TYPES,
      "The gradient of FractionalMaxPool.", .infer = weft__infer_same, .cpu = max_grad_cpu, .cases = max_grad_cases},

@@ -25,7 +25,7 @@ static weft_err norm_infer(infer *s) {
 }
 
 /* Checks that input 0 has rank 4 and that inputs 1 to n have one number for each of its channels. */
-static weft_err norm_check(kernel *k, int n, int64_t *channels) {
+static weft_err global_norm_check(kernel *k, int n, int64_t *channels) {
   const shape *t = &k->in[0]->shape;
   if (k->in[0]->dtype != WEFT_FLOAT && k->in[0]->dtype != WEFT_DOUBLE) return weft__kernel_no_type(k, k->in[0]->dtype);
   if (t->rank != 4)
@@ -51,9 +51,9 @@ static double norm_scale(const kernel *k, const weft_tensor *gamma, int64_t c) {
   return weft__node_bool(k->node, "scale_after_normalization", false) ? root * norm_get(gamma, c) : root;
 }
 
-static weft_err norm_cpu(kernel *k) {
+static weft_err global_norm_cpu(kernel *k) {
   int64_t channels = 0;
-  WEFT_TRY(norm_check(k, 4, &channels));
+  WEFT_TRY(global_norm_check(k, 4, &channels));
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   const int64_t rows = channels ? weft__tensor_count(y) / channels : 0;
@@ -86,7 +86,7 @@ static void norm_grad_channel(kernel *k, weft_tensor *const *out, int64_t rows, 
 
 static weft_err norm_grad_cpu(kernel *k) {
   int64_t channels = 0;
-  WEFT_TRY(norm_check(k, 3, &channels));
+  WEFT_TRY(global_norm_check(k, 3, &channels));
   if (!weft__shape_equal(&k->in[0]->shape, &k->in[4]->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "backprop has shape %s, but the input has shape %s",
                              weft__shape_text(&k->in[4]->shape), weft__shape_text(&k->in[0]->shape));
@@ -133,8 +133,8 @@ static const op_case norm_grad_cases[] = {
 #define NORM_ATTRS "T:type{number} variance_epsilon:float scale_after_normalization:bool"
 OPS(global_norm) = {
     {"BatchNormWithGlobalNormalization(t:T, m:T, v:T, beta:T, gamma:T) -> (result:T) | " NORM_ATTRS,
-     "Normalizes each channel by a given mean and variance.", .infer = norm_infer, .cpu = norm_cpu, .grad = norm_grad,
-     .cases = norm_cases},
+     "Normalizes each channel by a given mean and variance.", .infer = norm_infer, .cpu = global_norm_cpu,
+     .grad = norm_grad, .cases = norm_cases},
     {"BatchNormWithGlobalNormalizationGrad(t:T, m:T, v:T, gamma:T, backprop:T) -> (dx:T, dm:T, dv:T, db:T, dg:T) "
      "| " NORM_ATTRS,
      "The gradients of BatchNormWithGlobalNormalization.", .infer = norm_infer, .cpu = norm_grad_cpu,

@@ -73,7 +73,7 @@ static weft_err conv_check(const kernel *k, const window *w) {
   return k->node->out_type[0] == WEFT_QINT32 ? WEFT_OK : weft__kernel_no_type(k, k->node->out_type[0]);
 }
 
-static weft_err conv_cpu(kernel *k) {
+static weft_err quantized_conv_cpu(kernel *k) {
   const window *w = k->state;
   quantized x, f, y;
   float min, max;
@@ -120,7 +120,8 @@ OPS(quantized_conv) = {
      "max_filter:float) -> (output:out_type, min_output:float, max_output:float) | Tinput:" INTEGER " Tfilter:" INTEGER
      " out_type:" INTEGER "=qint32 strides:list(int) padding:string{'SAME','VALID'} "
      "dilations:list(int)=[1,1,1,1]",
-     "Every window of a quantized image times a quantized filter.", .infer = quantized_conv_infer, .cpu = conv_cpu,
-     .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .cases = conv_cases},
+     "Every window of a quantized image times a quantized filter.", .infer = quantized_conv_infer,
+     .cpu = quantized_conv_cpu, .prepare = weft__window_prepare, .unprepare = weft__window_unprepare,
+     .cases = conv_cases},
     {.scenario = "tests/parity/test_quantize.py"},
 };

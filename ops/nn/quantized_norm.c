@@ -116,7 +116,7 @@ static weft_err batch_check(const kernel *k, quantized q[5]) {
   return k->node->out_type[0] == WEFT_QINT32 ? WEFT_OK : weft__kernel_no_type(k, k->node->out_type[0]);
 }
 
-static weft_err batch_cpu(kernel *k) {
+static weft_err quantized_norm_batch_cpu(kernel *k) {
   quantized q[5], to;
   WEFT_TRY(batch_check(k, q));
   WEFT_TRY(weft__quantized_write(k, 0, -1048576, 1048576, &to));
@@ -136,7 +136,7 @@ static weft_err batch_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err batch_infer(infer *s) {
+static weft_err quantized_norm_batch_infer(infer *s) {
   shape channels, unused;
   WEFT_TRY(weft__infer_rank(s, 0, 4, &s->out[0]));
   for (int i = 3; i < 15; i += 3) WEFT_TRY(weft__infer_rank(s, i, 1, &channels));
@@ -173,6 +173,7 @@ OPS(quantized_norm) = {
     {"QuantizedBatchNormWithGlobalNormalization(" RANGED("t") ", " RANGED("m") ", " RANGED("v") ", " RANGED(
          "beta") ", " RANGED("gamma") ") -> (result:out_type, result_min:float, result_max:float) | Tinput:" INTEGER
                                       " out_type:" INTEGER " variance_epsilon:float scale_after_normalization:bool",
-     "Images normalized by given means and variances.", .infer = batch_infer, .cpu = batch_cpu, .cases = batch_cases},
+     "Images normalized by given means and variances.", .infer = quantized_norm_batch_infer,
+     .cpu = quantized_norm_batch_cpu, .cases = batch_cases},
     {.scenario = "tests/parity/test_quantize.py"},
 };

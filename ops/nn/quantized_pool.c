@@ -7,7 +7,7 @@
 #include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 
-static weft_err pool_infer(infer *s) {
+static weft_err quantized_pool_infer(infer *s) {
   window w;
   shape x;
   WEFT_TRY(weft__window_infer(&w, s));
@@ -96,8 +96,8 @@ static weft_err pool_run(kernel *k, bool mean) {
   return weft__long_work_end(&work);
 }
 
-static weft_err max_cpu(kernel *k) { return pool_run(k, false); }
-static weft_err mean_cpu(kernel *k) { return pool_run(k, true); }
+static weft_err quantized_pool_max_cpu(kernel *k) { return pool_run(k, false); }
+static weft_err quantized_pool_mean_cpu(kernel *k) { return pool_run(k, true); }
 
 #define WINDOW "ksize=[1,2,2,1] strides=[1,1,1,1] "
 
@@ -124,9 +124,11 @@ static const op_case mean_cases[] = {
   "T:type{qint8,quint8,qint32,qint16,quint16} ksize:list(int) strides:list(int) padding:string{'SAME','VALID'}"
 
 OPS(quantized_pool) = {
-    {"QuantizedMaxPool" POOL, "The greatest integer of each window.", .infer = pool_infer, .cpu = max_cpu,
-     .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .cases = max_cases},
-    {"QuantizedAvgPool" POOL, "The mean integer of each window.", .infer = pool_infer, .cpu = mean_cpu,
-     .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .cases = mean_cases},
+    {"QuantizedMaxPool" POOL, "The greatest integer of each window.", .infer = quantized_pool_infer,
+     .cpu = quantized_pool_max_cpu, .prepare = weft__window_prepare, .unprepare = weft__window_unprepare,
+     .cases = max_cases},
+    {"QuantizedAvgPool" POOL, "The mean integer of each window.", .infer = quantized_pool_infer,
+     .cpu = quantized_pool_mean_cpu, .prepare = weft__window_prepare, .unprepare = weft__window_unprepare,
+     .cases = mean_cases},
     {.scenario = "tests/parity/test_quantize.py"},
 };

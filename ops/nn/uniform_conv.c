@@ -373,7 +373,7 @@ static weft_err read_output(const kernel *k, const conv_plan *c, uniform_scale *
   return weft__uniform_check(k, 6);
 }
 
-static weft_err conv_cpu(kernel *k) {
+static weft_err uniform_conv_cpu(kernel *k) {
   conv_plan c;
   uniform_scale lhs, filter, to;
   WEFT_TRY(weft__kernel_in(k, conv_plan_make(&c, k->node, &k->in[0]->shape, &k->in[1]->shape)));
@@ -518,7 +518,7 @@ OPS(uniform_conv) = {
      "rhs_zero_points:int32, output_scales:float, output_zero_points:int32) -> (output:Tout) | Tin:type{qint8} "
      "Tout:type{qint32}" WINDOW AXIS("lhs") AXIS("rhs") AXIS("output"),
      "The convolution of integers with a filter of integers, as integers of another scale.", .infer = conv_infer,
-     .cpu = conv_cpu, .cases = conv_cases},
+     .cpu = uniform_conv_cpu, .cases = conv_cases},
     {"UniformQuantizedConvolutionHybrid(lhs:Tlhs, rhs:Trhs, rhs_scales:float, rhs_zero_points:int32) -> (output:Tout) "
      "| "
      "Tlhs:type{float} Trhs:type{qint8} Tout:type{float}" WINDOW AXIS("rhs"),

@@ -182,7 +182,7 @@ static weft_err sparse_check(const kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err sparse_cpu(kernel *k) {
+static weft_err xent_sparse_cpu(kernel *k) {
   WEFT_TRY(sparse_check(k));
   const weft_tensor *x = k->in[0];
   weft_tensor classes = {0}, *loss = weft__out(k, 0, &k->in[1]->shape), *dx = NULL;
@@ -277,6 +277,6 @@ OPS(xent) = {
     {"SparseSoftmaxCrossEntropyWithLogits(features:T, labels:Tlabels) -> (loss:T, backprop:T) | "
      "T:type{half,bfloat16,float,double} Tlabels:type{int32,int64}=int64",
      "The cross entropy of softmax(features) and one class for each row, and its gradient.", .infer = sparse_infer,
-     .cpu = sparse_cpu, .grad = sparse_grad, .cases = sparse_cases, .amp = AMP_DENY},
+     .cpu = xent_sparse_cpu, .grad = sparse_grad, .cases = sparse_cases, .amp = AMP_DENY},
     {0},
 };

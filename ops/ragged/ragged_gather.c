@@ -9,7 +9,7 @@
 #include "kernels/array/strided_copy.h"
 #include "kernels/ragged/ragged.h"
 
-static weft_err gather_infer(infer *s) {
+static weft_err ragged_gather_infer(infer *s) {
   const int levels = weft__int_sat(weft__node_int(s->node, "PARAMS_RAGGED_RANK", 1));
   const int64_t out_levels = weft__node_int(s->node, "OUTPUT_RAGGED_RANK", 0);
   const shape *values = &s->in[levels], *indices = &s->in[levels + 1];
@@ -122,7 +122,7 @@ static weft_err gather_ranges(kernel *k, int levels, row_range *at) {
   return ragged_gather_put_values(k, levels, at, n);
 }
 
-static weft_err gather_cpu(kernel *k) {
+static weft_err ragged_gather_cpu(kernel *k) {
   const int levels = k->n_in - 2;
   WEFT_TRY(weft__ragged_check(k, 0, levels));
   const weft_tensor *indices = k->in[levels + 1];
@@ -137,7 +137,7 @@ static weft_err gather_cpu(kernel *k) {
 }
 
 /* The gradient of the values: each selected row adds its gradient to the values it came from. */
-static weft_err gather_grad(backprop *b) {
+static weft_err ragged_gather_grad(backprop *b) {
   weft_graph *g = b->graph;
   const int levels = b->n_in - 2;
   const weft_out axis = weft__b_scalar(g, WEFT_INT32, 0), one = weft__b_ints(g, (int64_t[]){1}, 1);
@@ -177,7 +177,7 @@ OPS(ragged_gather) = {
     {"RaggedGather(params_nested_splits:PARAMS_RAGGED_RANK*Tsplits, params_dense_values:Tvalues, indices:Tindices) -> "
      "(output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits, output_dense_values:Tvalues) | Tvalues:type "
      "Tindices:type{int32,int64} Tsplits:type{int32,int64}=int64 PARAMS_RAGGED_RANK:int>=1 OUTPUT_RAGGED_RANK:int>=0",
-     "Rows of a ragged tensor, chosen by indices.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad,
-     .cases = gather_cases},
+     "Rows of a ragged tensor, chosen by indices.", .infer = ragged_gather_infer, .cpu = ragged_gather_cpu,
+     .grad = ragged_gather_grad, .cases = gather_cases},
     {0},
 };

@@ -7,7 +7,7 @@
 #include "kernels/array/index.h"
 #include <math.h>
 
-static weft_err range_infer(infer *s) {
+static weft_err ragged_range_infer(infer *s) {
   int64_t rows = -1;
   bool scalars = true;
   for (int i = 0; i < 3; i++) {
@@ -88,7 +88,7 @@ static weft_err ragged_range_count_rows(const kernel *k, int64_t rows, weft_tens
   return WEFT_OK;
 }
 
-static weft_err range_cpu(kernel *k) {
+static weft_err ragged_range_cpu(kernel *k) {
   static const char *const names[] = {"starts", "limits", "deltas"};
   int64_t rows = -1, total = 0;
   for (int i = 0; i < 3; i++) {
@@ -127,6 +127,7 @@ static const op_case range_cases[] = {
 OPS(ragged_range) = {
     {"RaggedRange(starts:T, limits:T, deltas:T) -> (rt_nested_splits:Tsplits, rt_dense_values:T) | "
      "T:type{bfloat16,float,double,int32,int64}=int32 Tsplits:type{int32,int64}=int64",
-     "A range of numbers in each row.", .infer = range_infer, .cpu = range_cpu, .no_grad = true, .cases = range_cases},
+     "A range of numbers in each row.", .infer = ragged_range_infer, .cpu = ragged_range_cpu, .no_grad = true,
+     .cases = range_cases},
     {0},
 };

@@ -6,7 +6,7 @@
 #include "kernels/array/strided_copy.h"
 #include "kernels/ragged/ragged.h"
 
-static weft_err fill_infer(infer *s) {
+static weft_err ragged_rows_fill_infer(infer *s) {
   shape ids;
   WEFT_TRY(weft__infer_rank(s, 0, 1, &ids));
   WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
@@ -46,7 +46,7 @@ static weft_err ragged_rows_check(const kernel *k, int64_t *rows, int64_t *empty
   return WEFT_OK;
 }
 
-static weft_err fill_cpu(kernel *k) {
+static weft_err ragged_rows_fill_cpu(kernel *k) {
   int64_t rows, empty, next = 0, at = 0;
   WEFT_TRY(ragged_rows_check(k, &rows, &empty));
   const int64_t n = k->in[0]->shape.dim[0], *ids = TENSOR_DATA(k->in[0], int64_t);
@@ -68,7 +68,7 @@ static weft_err fill_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err fill_grad(backprop *b) {
+static weft_err ragged_rows_fill_grad(backprop *b) {
   const weft_out in[] = {weft__b_slot(b->out[0], 3), weft__backprop_dout(b, 1)};
   const weft_out made = weft__b_node(b->graph, "RaggedFillEmptyRowsGrad", NULL, 2, in, 0, NULL);
   b->din[1] = GRAD_DENSE(made);
@@ -89,7 +89,7 @@ static const op_case fill_cases[] = {
 OPS(ragged_rows) = {
     {"RaggedFillEmptyRows(value_rowids:int64, values:T, nrows:int64, default_value:T) -> (output_value_rowids:int64, "
      "output_values:T, empty_row_indicator:bool, reverse_index_map:int64) | T:type",
-     "A ragged tensor with a default value in each empty row.", .infer = fill_infer, .cpu = fill_cpu, .grad = fill_grad,
-     .cases = fill_cases},
+     "A ragged tensor with a default value in each empty row.", .infer = ragged_rows_fill_infer,
+     .cpu = ragged_rows_fill_cpu, .grad = ragged_rows_fill_grad, .cases = fill_cases},
     {0},
 };

@@ -58,7 +58,7 @@ static void put_places(const kernel *k, int levels, int64_t depth, int64_t *plac
   }
 }
 
-static weft_err sparse_cpu(kernel *k) {
+static weft_err ragged_to_sparse_cpu(kernel *k) {
   const int levels = k->n_in - 1;
   WEFT_TRY(weft__ragged_check(k, 0, levels));
   const weft_tensor *values = k->in[levels];
@@ -99,7 +99,7 @@ static const op_case sparse_cases[] = {
 OPS(ragged_to_sparse) = {
     {"RaggedTensorToSparse(rt_nested_splits:RAGGED_RANK*Tsplits, rt_dense_values:T) -> (sparse_indices:int64, "
      "sparse_values:T, sparse_dense_shape:int64) | RAGGED_RANK:int>=1 T:type Tsplits:type{int32,int64}=int64",
-     "A ragged tensor as a sparse one.", .infer = sparse_infer, .cpu = sparse_cpu, .grad = sparse_grad,
+     "A ragged tensor as a sparse one.", .infer = sparse_infer, .cpu = ragged_to_sparse_cpu, .grad = sparse_grad,
      .cases = sparse_cases, .narrow = NARROW_ALL},
     {0},
 };

@@ -127,7 +127,7 @@ static weft_err shuffle_check(const kernel *k, int64_t n) {
   return WEFT_OK;
 }
 
-static weft_err shuffle_cpu(kernel *k) {
+static weft_err index_shuffle_cpu(kernel *k) {
   int64_t n;
   bool many;
   const int64_t rounds = weft__node_int(k->node, "rounds", MIN_ROUNDS);
@@ -181,6 +181,6 @@ OPS(index_shuffle) = {
     {"RandomIndexShuffle(index:dtype, seed:Tseed, max_index:dtype) -> (output:dtype) | rounds:int=4 "
      "dtype:type{int32,uint32,int64,uint64} Tseed:type{int32,uint32,int64,uint64}",
      "The place of index in a permutation of [0, max_index] that the seed decides.", .infer = shuffle_infer,
-     .cpu = shuffle_cpu, .no_grad = true, .cases = shuffle_cases},
+     .cpu = index_shuffle_cpu, .no_grad = true, .cases = shuffle_cases},
     {0},
 };

@@ -95,7 +95,7 @@ static weft_err draw_classes(kernel *k, const philox *gen) {
 
 static weft_err multinomial_cpu(kernel *k) { return draw_classes(k, NULL); }
 
-static weft_err stateless_cpu(kernel *k) {
+static weft_err multinomial_stateless_cpu(kernel *k) {
   philox gen;
   WEFT_TRY(weft__random_from_seed(k, 2, &gen));
   return draw_classes(k, &gen);
@@ -140,7 +140,7 @@ OPS(multinomial) = {
      .cases = multinomial_cases},
     {"StatelessMultinomial(logits:T, num_samples:int32, seed:Tseed) -> (output:output_dtype) | T:type{real} "
      "Tseed:type{int32,int64}=int64 output_dtype:type{int32,int64}=int64",
-     "Classes that a seed alone decides.", .infer = multinomial_infer, .cpu = stateless_cpu, .no_grad = true,
-     .cases = stateless_cases},
+     "Classes that a seed alone decides.", .infer = multinomial_infer, .cpu = multinomial_stateless_cpu,
+     .no_grad = true, .cases = stateless_cases},
     {0},
 };

@@ -264,9 +264,9 @@ weft_err weft__random_fill_at(kernel *k, int at, random_kind kind, const philox 
   return WEFT_OK;
 }
 
-static weft_err uniform_cpu(kernel *k) { return weft__random_fill(k, RANDOM_UNIFORM, NULL, 0, 0); }
-static weft_err normal_cpu(kernel *k) { return weft__random_fill(k, RANDOM_NORMAL, NULL, 0, 0); }
-static weft_err truncated_cpu(kernel *k) { return weft__random_fill(k, RANDOM_TRUNCATED, NULL, 0, 0); }
+static weft_err random_uniform_cpu(kernel *k) { return weft__random_fill(k, RANDOM_UNIFORM, NULL, 0, 0); }
+static weft_err random_normal_cpu(kernel *k) { return weft__random_fill(k, RANDOM_NORMAL, NULL, 0, 0); }
+static weft_err random_truncated_cpu(kernel *k) { return weft__random_fill(k, RANDOM_TRUNCATED, NULL, 0, 0); }
 
 static weft_err uniform_int_cpu(kernel *k) {
   shape s;
@@ -315,15 +315,16 @@ static const op_case int_cases[] = {
 OPS(random) = {
     {"RandomUniform(shape:T) -> (output:dtype) | seed:int=0 seed2:int=0 dtype:type{half,bfloat16,float,double} "
      "T:type{int32,int64} ; stateful",
-     "Numbers spread evenly over [0, 1).", DRAWS(uniform_cpu, random_cases), .no_grad = true},
+     "Numbers spread evenly over [0, 1).", DRAWS(random_uniform_cpu, random_cases), .no_grad = true},
     {"RandomUniformInt(shape:T, minval:Tout, maxval:Tout) -> (output:Tout) | seed:int=0 seed2:int=0 "
      "Tout:type{int32,int64} T:type{int32,int64} ; stateful",
      "Integers spread evenly over [minval, maxval).", DRAWS(uniform_int_cpu, int_cases)},
     {"RandomStandardNormal(shape:T) -> (output:dtype) | seed:int=0 seed2:int=0 dtype:type{half,bfloat16,float,double} "
      "T:type{int32,int64} ; stateful",
-     "Normal numbers of mean 0 and deviation 1.", DRAWS(normal_cpu, random_cases), .no_grad = true},
+     "Normal numbers of mean 0 and deviation 1.", DRAWS(random_normal_cpu, random_cases), .no_grad = true},
     {"TruncatedNormal(shape:T) -> (output:dtype) | seed:int=0 seed2:int=0 dtype:type{half,bfloat16,float,double} "
      "T:type{int32,int64} ; stateful",
-     "Normal numbers, those beyond two deviations drawn again.", DRAWS(truncated_cpu, random_cases), .no_grad = true},
+     "Normal numbers, those beyond two deviations drawn again.", DRAWS(random_truncated_cpu, random_cases),
+     .no_grad = true},
     {0},
 };

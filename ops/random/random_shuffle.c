@@ -76,9 +76,9 @@ static weft_err random_shuffle_run(kernel *k, const philox *given) {
   return err;
 }
 
-static weft_err shuffle_cpu(kernel *k) { return random_shuffle_run(k, NULL); }
+static weft_err random_shuffle_cpu(kernel *k) { return random_shuffle_run(k, NULL); }
 
-static weft_err stateless_cpu(kernel *k) {
+static weft_err random_shuffle_stateless_cpu(kernel *k) {
   philox gen;
   WEFT_TRY(weft__random_from_key(k, 1, &gen));
   return random_shuffle_run(k, &gen);
@@ -104,10 +104,10 @@ static const op_case shuffle_cases[] = {
 
 OPS(random_shuffle) = {
     {"RandomShuffle(value:T) -> (output:T) | seed:int=0 seed2:int=0 T:type ; stateful",
-     "The rows of value in a random order.", OP_SEED, .infer = weft__infer_same, .cpu = shuffle_cpu,
+     "The rows of value in a random order.", OP_SEED, .infer = weft__infer_same, .cpu = random_shuffle_cpu,
      .prepare = weft__random_prepare, .unprepare = weft__random_unprepare, .no_grad = true, .cases = shuffle_cases},
     {"StatelessShuffle(value:T, key:uint64, counter:uint64, alg:int32) -> (output:T) | T:type",
-     "The rows of value in an order that a generator decides.", .infer = weft__infer_same, .cpu = stateless_cpu,
-     .cases = stateless_cases},
+     "The rows of value in an order that a generator decides.", .infer = weft__infer_same,
+     .cpu = random_shuffle_stateless_cpu, .cases = stateless_cases},
     {0},
 };

@@ -249,7 +249,7 @@ static weft_err stateless_shape(const kernel *k, int of, shape *out) {
   return WEFT_OK;
 }
 
-static weft_err stateless_cpu(kernel *k, bool poisson) {
+static weft_err rejection_stateless_cpu(kernel *k, bool poisson) {
   const bool key = k->n_in == 5;
   const int of = key ? 4 : 2;
   philox gen;
@@ -296,8 +296,8 @@ static weft_err stateful_binomial_infer(infer *s) {
   return weft__infer_shape_value(s, 2, &s->out[0]);
 }
 
-static weft_err stateless_gamma_cpu(kernel *k) { return stateless_cpu(k, false); }
-static weft_err stateless_poisson_cpu(kernel *k) { return stateless_cpu(k, true); }
+static weft_err stateless_gamma_cpu(kernel *k) { return rejection_stateless_cpu(k, false); }
+static weft_err stateless_poisson_cpu(kernel *k) { return rejection_stateless_cpu(k, true); }
 
 static weft_err stateless_infer(infer *s) {
   shape unused;
@@ -305,7 +305,7 @@ static weft_err stateless_infer(infer *s) {
   return weft__infer_shape_value(s, 0, &s->out[0]);
 }
 
-static weft_err draw_infer(infer *s) {
+static weft_err rejection_draw_infer(infer *s) {
   shape dims, unused;
   WEFT_TRY(weft__infer_rank(s, 0, 1, &unused));
   WEFT_TRY(weft__infer_shape_value(s, 0, &dims));
@@ -404,8 +404,8 @@ static const op_case stateful_binomial_cases[] = {
     {0},
 };
 #define DRAWS(cpu_, cases_)                                                                                            \
-  OP_SEED, .infer = draw_infer, .cpu = (cpu_), .prepare = weft__random_prepare, .unprepare = weft__random_unprepare,   \
-           .cases = (cases_)
+  OP_SEED, .infer = rejection_draw_infer, .cpu = (cpu_), .prepare = weft__random_prepare,                              \
+           .unprepare = weft__random_unprepare, .cases = (cases_)
 
 OPS(rejection) = {
     {"RandomGamma(shape:S, alpha:T) -> (output:T) | seed:int=0 seed2:int=0 S:type{int32,int64} "

@@ -71,9 +71,9 @@ static weft_err rng_state_draw(kernel *k, random_kind kind, int64_t low, uint64_
   return weft__random_fill_at(k, 2, kind, &gen, low, range);
 }
 
-static weft_err uniform_cpu(kernel *k) { return rng_state_draw(k, RANDOM_UNIFORM, 0, 0); }
-static weft_err normal_cpu(kernel *k) { return rng_state_draw(k, RANDOM_NORMAL, 0, 0); }
-static weft_err truncated_cpu(kernel *k) { return rng_state_draw(k, RANDOM_TRUNCATED, 0, 0); }
+static weft_err rng_state_uniform_cpu(kernel *k) { return rng_state_draw(k, RANDOM_UNIFORM, 0, 0); }
+static weft_err rng_state_normal_cpu(kernel *k) { return rng_state_draw(k, RANDOM_NORMAL, 0, 0); }
+static weft_err rng_state_truncated_cpu(kernel *k) { return rng_state_draw(k, RANDOM_TRUNCATED, 0, 0); }
 
 /* The first version, in which the algorithm is the first number of the variable. */
 static weft_err first_cpu(kernel *k) {
@@ -112,7 +112,7 @@ static weft_err skip_cpu(kernel *k) {
   return read_and_skip(k, 0, (uint64_t)weft__tensor_int(k->in[2], 0), before);
 }
 
-static weft_err read_cpu(kernel *k) {
+static weft_err rng_state_read_cpu(kernel *k) {
   int64_t before[LENGTH];
   WEFT_TRY(check_algorithm(k, 1));
   WEFT_TRY(weft__kernel_scalar(k, 2, "delta"));
@@ -142,11 +142,11 @@ static weft_err entropy_cpu(kernel *k) {
 
 /* ---- shapes ---- */
 
-static weft_err draw_infer(infer *s) { return weft__infer_shape_value(s, 2, &s->out[0]); }
+static weft_err rng_state_draw_infer(infer *s) { return weft__infer_shape_value(s, 2, &s->out[0]); }
 static weft_err first_infer(infer *s) { return weft__infer_shape_value(s, 1, &s->out[0]); }
-static weft_err shape_infer(infer *s) { return weft__infer_shape_value(s, 0, &s->out[0]); }
+static weft_err rng_state_shape_infer(infer *s) { return weft__infer_shape_value(s, 0, &s->out[0]); }
 
-static weft_err read_infer(infer *s) {
+static weft_err rng_state_read_infer(infer *s) {
   s->out[0] = SHAPE1(LENGTH);
   return WEFT_OK;
 }
@@ -192,18 +192,18 @@ static const op_case entropy_cases[] = {{"i64[1] 3", NULL, NULL, CASE_RANDOM | F
 
 #define STATEFUL(name_) name_ "(resource:resource, algorithm:int64, shape:shape_dtype"
 #define END(type_) " -> (output:dtype) | dtype:type=" type_ " shape_dtype:type=int64 ; stateful"
-#define DRAWS(cpu_, cases_) .infer = draw_infer, .cpu = (cpu_), .cases = (cases_)
+#define DRAWS(cpu_, cases_) .infer = rng_state_draw_infer, .cpu = (cpu_), .cases = (cases_)
 
 OPS(rng_state) = {
     {STATEFUL("StatefulUniform") ")" END("float"), "Numbers spread evenly over [0, 1).",
-     DRAWS(uniform_cpu, float_cases)},
+     DRAWS(rng_state_uniform_cpu, float_cases)},
     {STATEFUL("StatefulStandardNormalV2") ")" END("float"), "Normal numbers of mean 0 and deviation 1.",
-     DRAWS(normal_cpu, float_cases)},
+     DRAWS(rng_state_normal_cpu, float_cases)},
     {"StatefulStandardNormal(resource:resource, shape:shape_dtype)" END("float"),
      "StatefulStandardNormalV2 in graphs before version 29.", .infer = first_infer, .cpu = first_cpu,
      .cases = first_cases},
     {STATEFUL("StatefulTruncatedNormal") ")" END("float"), "Normal numbers, those beyond two deviations drawn again.",
-     DRAWS(truncated_cpu, float_cases)},
+     DRAWS(rng_state_truncated_cpu, float_cases)},
     {STATEFUL("StatefulUniformFullInt") ")" END("uint64"), "Integers spread evenly over their type.",
      DRAWS(bits_cpu, bits_cases)},
     {STATEFUL("StatefulUniformInt") ", minval:dtype, maxval:dtype)" END("int64"),
@@ -212,9 +212,9 @@ OPS(rng_state) = {
      "Advances a generator by as much as delta draws.", .infer = weft__infer_none, .cpu = skip_cpu,
      .cases = skip_cases},
     {"RngReadAndSkip(resource:resource, alg:int32, delta:uint64) -> (value:int64) ; stateful",
-     "The state of a generator, which is advanced by as much as delta draws.", .infer = read_infer, .cpu = read_cpu,
-     .cases = read_cases},
+     "The state of a generator, which is advanced by as much as delta draws.", .infer = rng_state_read_infer,
+     .cpu = rng_state_read_cpu, .cases = read_cases},
     {"NonDeterministicInts(shape:shape_dtype) -> (output:dtype) | dtype:type=int64 shape_dtype:type=int64 ; stateful",
-     "Integers that no seed decides.", .infer = shape_infer, .cpu = entropy_cpu, .cases = entropy_cases},
+     "Integers that no seed decides.", .infer = rng_state_shape_infer, .cpu = entropy_cpu, .cases = entropy_cases},
     {0},
 };

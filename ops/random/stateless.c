@@ -46,9 +46,9 @@ static weft_err stateless_draw(kernel *k, random_kind kind) {
   return weft__random_fill(k, kind, &gen, 0, 0);
 }
 
-static weft_err uniform_cpu(kernel *k) { return stateless_draw(k, RANDOM_UNIFORM); }
-static weft_err normal_cpu(kernel *k) { return stateless_draw(k, RANDOM_NORMAL); }
-static weft_err truncated_cpu(kernel *k) { return stateless_draw(k, RANDOM_TRUNCATED); }
+static weft_err stateless_uniform_cpu(kernel *k) { return stateless_draw(k, RANDOM_UNIFORM); }
+static weft_err stateless_normal_cpu(kernel *k) { return stateless_draw(k, RANDOM_NORMAL); }
+static weft_err stateless_truncated_cpu(kernel *k) { return stateless_draw(k, RANDOM_TRUNCATED); }
 static weft_err bits_cpu(kernel *k) { return stateless_draw(k, RANDOM_BITS); }
 
 static weft_err below_cpu(kernel *k) {
@@ -88,7 +88,7 @@ static weft_err alg_cpu(kernel *k) {
 
 /* ---- shapes ---- */
 
-static weft_err draw_infer(infer *s) {
+static weft_err stateless_draw_infer(infer *s) {
   static const int first[] = {1, 1, 0, 0}, second[] = {1, 1, 1, 0, 0, 0};
   shape unused;
   const bool v2 = strstr(s->node->op_name, "V2") != NULL;
@@ -167,26 +167,26 @@ static const op_case alg_cases[] = {{"", "i32[] 1", NULL, FLAGS}, {0}};
 #define V2_END " Tshape:type{int32,int64}=int32"
 #define V1 "(shape:T, seed:Tseed) -> (output:dtype) | dtype:type{"
 #define V1_END " T:type{int32,int64}=int32 Tseed:type{int32,int64}=int64"
-#define DRAWS(cpu_, cases_) .infer = draw_infer, .cpu = (cpu_), .no_grad = true, .cases = (cases_)
+#define DRAWS(cpu_, cases_) .infer = stateless_draw_infer, .cpu = (cpu_), .no_grad = true, .cases = (cases_)
 
 OPS(stateless) = {
     {"StatelessRandomUniformV2" V2 FLOATS "}=float" V2_END, "Numbers spread evenly over [0, 1).",
-     DRAWS(uniform_cpu, float_cases)},
+     DRAWS(stateless_uniform_cpu, float_cases)},
     {"StatelessRandomNormalV2" V2 FLOATS "}=float" V2_END, "Normal numbers of mean 0 and deviation 1.",
-     DRAWS(normal_cpu, float_cases)},
+     DRAWS(stateless_normal_cpu, float_cases)},
     {"StatelessTruncatedNormalV2" V2 FLOATS "}=float" V2_END,
-     "Normal numbers, those beyond two deviations drawn again.", DRAWS(truncated_cpu, float_cases)},
+     "Normal numbers, those beyond two deviations drawn again.", DRAWS(stateless_truncated_cpu, float_cases)},
     {"StatelessRandomUniformFullIntV2" V2 WHOLES "}=uint64" V2_END, "Integers spread evenly over their type.",
      DRAWS(bits_cpu, bits_cases)},
     {"StatelessRandomUniformIntV2(shape:Tshape, key:uint64, counter:uint64, alg:int32, minval:dtype, maxval:dtype) -> "
      "(output:dtype) | dtype:type{" WHOLES "}" V2_END,
      "Integers spread evenly over [minval, maxval).", DRAWS(below_cpu, below_cases)},
     {"StatelessRandomUniform" V1 FLOATS "}=float" V1_END, "Numbers spread evenly over [0, 1).",
-     DRAWS(uniform_cpu, old_float_cases)},
+     DRAWS(stateless_uniform_cpu, old_float_cases)},
     {"StatelessRandomNormal" V1 FLOATS "}=float" V1_END, "Normal numbers of mean 0 and deviation 1.",
-     DRAWS(normal_cpu, old_float_cases)},
+     DRAWS(stateless_normal_cpu, old_float_cases)},
     {"StatelessTruncatedNormal" V1 FLOATS "}=float" V1_END, "Normal numbers, those beyond two deviations drawn again.",
-     DRAWS(truncated_cpu, old_float_cases)},
+     DRAWS(stateless_truncated_cpu, old_float_cases)},
     {"StatelessRandomUniformFullInt(shape:T, seed:Tseed) -> (output:dtype) | dtype:type{" WHOLES
      "}=uint64 T:type{int32,int64}=int32 Tseed:type{int32,int64,uint32,uint64}=int64",
      "Integers spread evenly over their type.", DRAWS(bits_cpu, old_bits_cases)},

@@ -195,7 +195,7 @@ static double broadcast_at(const weft_tensor *t, const shape *all, int64_t i) {
   return weft__tensor_double(t, at);
 }
 
-static weft_err stateless_cpu(kernel *k) {
+static weft_err truncated_stateless_cpu(kernel *k) {
   shape s, all = SHAPE_SCALAR;
   philox gen;
   WEFT_TRY(weft__kernel_vector(k, 0, "shape"));
@@ -296,7 +296,7 @@ OPS(truncated) = {
     {"StatelessParameterizedTruncatedNormal(shape:S, seed:Tseed, means:dtype, stddevs:dtype, minvals:dtype, "
      "maxvals:dtype) -> (output:dtype) | S:type{int32,int64} Tseed:type{int32,int64}=int64 "
      "dtype:type{half,float,double}",
-     "Normal numbers between bounds that depend only on a seed.", .infer = stateless_infer, .cpu = stateless_cpu,
-     .grad = stateless_grad, .cases = stateless_cases},
+     "Normal numbers between bounds that depend only on a seed.", .infer = stateless_infer,
+     .cpu = truncated_stateless_cpu, .grad = stateless_grad, .cases = stateless_cases},
     {0},
 };

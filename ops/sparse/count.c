@@ -99,7 +99,7 @@ static weft_err fill_dense(counts *c) {
   return WEFT_OK;
 }
 
-static weft_err dense_cpu(kernel *k) {
+static weft_err count_dense_cpu(kernel *k) {
   const shape *s = &k->in[0]->shape;
   if (s->rank != 1 && s->rank != 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input must be a 1 or 2-dimensional tensor. Got: %s",
@@ -116,7 +116,7 @@ static weft_err fill_sparse(counts *c) {
   return WEFT_OK;
 }
 
-static weft_err sparse_cpu(kernel *k) {
+static weft_err count_sparse_cpu(kernel *k) {
   WEFT_TRY(weft__sparse_check(k, k->in[0], k->in[1], k->in[2]));
   if (k->in[0]->shape.dim[1] == 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "a sparse tensor without dimensions cannot be counted");
@@ -142,7 +142,7 @@ static weft_err ragged_cpu(kernel *k) {
   return count_with(&c, fill_ragged);
 }
 
-static weft_err dense_infer(infer *s) {
+static weft_err count_dense_infer(infer *s) {
   if (s->in[0].rank == 0 || s->in[0].rank > 2)
     return weft__infer_fail(s, "Input must be a 1 or 2-dimensional tensor. Got: rank %d", s->in[0].rank);
   s->out[0] = SHAPE2(-1, s->in[0].rank < 0 ? -1 : s->in[0].rank);
@@ -186,11 +186,11 @@ static const op_case ragged_cases[] = {
   "output_type:type{int32,int64,float,double}"
 
 OPS(count) = {
-    {"DenseCountSparseOutput(values:T" RESULT, "How often each number occurs in each row.", .infer = dense_infer,
-     .cpu = dense_cpu, .cases = dense_cases},
+    {"DenseCountSparseOutput(values:T" RESULT, "How often each number occurs in each row.", .infer = count_dense_infer,
+     .cpu = count_dense_cpu, .cases = dense_cases},
     {"SparseCountSparseOutput(indices:int64, values:T, dense_shape:int64" RESULT,
-     "How often each number occurs in each row of a sparse tensor.", .infer = weft__sparse_infer, .cpu = sparse_cpu,
-     .cases = sparse_cases},
+     "How often each number occurs in each row of a sparse tensor.", .infer = weft__sparse_infer,
+     .cpu = count_sparse_cpu, .cases = sparse_cases},
     {"RaggedCountSparseOutput(splits:int64, values:T" RESULT,
      "How often each number occurs in each row of a ragged tensor.", .infer = weft__sparse_matrix_infer,
      .cpu = ragged_cpu, .cases = ragged_cases},

@@ -127,7 +127,7 @@ static weft_err dense_run(kernel *k, dense_product *p) {
   return WEFT_OK;
 }
 
-static weft_err matmul_cpu(kernel *k) {
+static weft_err csr_matmul_cpu(kernel *k) {
   csr_matrix *a = NULL;
   const weft_dtype t = k->in[1]->dtype;
   if (t != WEFT_FLOAT && t != WEFT_DOUBLE && t != WEFT_COMPLEX64 && t != WEFT_COMPLEX128)
@@ -247,7 +247,7 @@ static weft_err product_infer(infer *s, shape a, shape b, shape *out) {
   return WEFT_OK;
 }
 
-static weft_err matmul_infer(infer *s) {
+static weft_err csr_matmul_infer(infer *s) {
   shape a;
   weft__csr_dense_shape(s->graph, s->node->in[0], &a);
   return product_infer(s, a, s->in[1], &s->out[0]);
@@ -269,8 +269,8 @@ static weft_err sparse_matmul_infer(infer *s) {
 OPS(csr_matmul) = {
     {"SparseMatrixMatMul(a:variant, b:T) -> (output:T) | T:type" TURNED
      " transpose_output:bool=false conjugate_output:bool=false",
-     "The product of a sparse matrix and a dense one.", .flags = OP_NO_FOLD, .infer = matmul_infer, .cpu = matmul_cpu,
-     .grad = weft__csr_matmul_grad},
+     "The product of a sparse matrix and a dense one.", .flags = OP_NO_FOLD, .infer = csr_matmul_infer,
+     .cpu = csr_matmul_cpu, .grad = weft__csr_matmul_grad},
     {"SparseMatrixSparseMatMul(a:variant, b:variant) -> (c:variant) | type:" NUMBER TURNED,
      "The product of two sparse matrices.", .flags = OP_NO_FOLD, .infer = sparse_matmul_infer, .cpu = sparse_matmul_cpu,
      .grad = weft__csr_sparse_matmul_grad},

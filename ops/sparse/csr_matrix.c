@@ -186,7 +186,7 @@ static weft_err transpose_grad(backprop *b) {
 
 /* ---- shapes ---- */
 
-static weft_err dense_infer(infer *s) {
+static weft_err csr_matrix_dense_infer(infer *s) {
   weft__csr_dense_shape(s->graph, s->node->in[0], &s->out[0]);
   return WEFT_OK;
 }
@@ -250,7 +250,8 @@ OPS(csr_matrix) = {
      "The sparse matrix of chosen elements of a dense one.", FIXED, .infer = from_dense_infer, .cpu = from_dense_cpu,
      .grad = from_dense_grad},
     {"CSRSparseMatrixToDense(sparse_input:variant) -> (dense_output:type) | type:" NUMBER,
-     "A sparse matrix as a dense one.", FIXED, .infer = dense_infer, .cpu = to_dense_cpu, .grad = to_dense_grad},
+     "A sparse matrix as a dense one.", FIXED, .infer = csr_matrix_dense_infer, .cpu = to_dense_cpu,
+     .grad = to_dense_grad},
     {"CSRSparseMatrixToSparseTensor(sparse_matrix:variant) -> (indices:int64, values:type, dense_shape:int64) | "
      "type:" NUMBER,
      "A sparse matrix as the parts of a sparse tensor.", FIXED, .infer = to_sparse_infer, .cpu = to_sparse_cpu,

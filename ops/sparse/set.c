@@ -183,7 +183,7 @@ static weft_err dense_dense_cpu(kernel *k) { return set_operate(k, set_read_dens
 static weft_err dense_sparse_cpu(kernel *k) { return set_operate(k, set_read_dense, read_sparse, 1); }
 static weft_err sparse_sparse_cpu(kernel *k) { return set_operate(k, read_sparse, read_sparse, 3); }
 
-static weft_err size_cpu(kernel *k) {
+static weft_err set_size_cpu(kernel *k) {
   shape sets;
   items a = {0};
   weft_err err = read_sparse(k, 0, &sets, &a);
@@ -299,7 +299,7 @@ OPS(set) = {
      "Sets in the rows of two sparse tensors, combined.", .infer = sparse_sparse_infer, .cpu = sparse_sparse_cpu,
      .no_grad = true, .cases = sparse_sparse_cases},
     {"SetSize(set_indices:int64, set_values:T, set_shape:int64) -> (size:int32) | validate_indices:bool=true " TYPES,
-     "How many different elements each set has.", .infer = weft__infer_none, .cpu = size_cpu, .no_grad = true,
+     "How many different elements each set has.", .infer = weft__infer_none, .cpu = set_size_cpu, .no_grad = true,
      .cases = size_cases},
     {0},
 };

@@ -72,7 +72,7 @@ static int64_t sparse_add_merge(kernel *k, int64_t *places, weft_tensor *sums) {
   return count;
 }
 
-static weft_err add_cpu(kernel *k) {
+static weft_err sparse_add_cpu(kernel *k) {
   WEFT_TRY(sparse_add_check(k));
   const int64_t most = k->in[0]->shape.dim[0] + k->in[3]->shape.dim[0], depth = k->in[0]->shape.dim[1];
   const weft_dtype type = k->in[1]->dtype;
@@ -97,7 +97,7 @@ static weft_err add_cpu(kernel *k) {
   return err;
 }
 
-static weft_err add_grad(backprop *b) {
+static weft_err sparse_add_grad(backprop *b) {
   weft_out in[] = {weft__backprop_dout(b, 1), b->in[0], b->in[3], b->out[0]};
   weft_out made = weft__b_node(b->graph, "SparseAddGrad", NULL, 4, in, 0, NULL);
   b->din[1] = GRAD_DENSE(made);
@@ -177,7 +177,8 @@ OPS(sparse_add) = {
     {"SparseAdd(a_indices:int64, a_values:T, a_shape:int64, b_indices:int64, b_values:T, b_shape:int64, thresh:Treal) "
      "-> "
      "(sum_indices:int64, sum_values:T, sum_shape:int64) | T:type{number} Treal:type{real}",
-     "The sum of two sparse tensors.", .infer = add_infer, .cpu = add_cpu, .grad = add_grad, .cases = add_cases},
+     "The sum of two sparse tensors.", .infer = add_infer, .cpu = sparse_add_cpu, .grad = sparse_add_grad,
+     .cases = add_cases},
     {"SparseAddGrad(backprop_val_grad:T, a_indices:int64, b_indices:int64, sum_indices:int64) -> (a_val_grad:T, "
      "b_val_grad:T) | T:type{number}",
      "The gradient of SparseAdd.", .infer = add_grad_infer, .cpu = add_grad_cpu, .no_grad = true,

@@ -11,7 +11,7 @@
 
 /* ---- concat: N indices, N values, N shapes ---- */
 
-static weft_err concat_infer(infer *s) {
+static weft_err sparse_concat_infer(infer *s) {
   const int n = s->n_in / 3;
   int64_t rows = 0, depth = -1;
   for (int i = 0; i < n; i++) {
@@ -90,7 +90,7 @@ static const void *sparse_concat_value_of(kernel *k, int64_t at) {
   return weft__element_const(k->in[i]->dtype, k->in[i]->data, at);
 }
 
-static weft_err concat_cpu(kernel *k) {
+static weft_err sparse_concat_cpu(kernel *k) {
   int64_t dims[WEFT_MAX_RANK], axis, total;
   WEFT_TRY(sparse_concat_shape(k, dims, &axis, &total));
   const int64_t depth = k->in[0]->shape.dim[1];
@@ -242,7 +242,7 @@ static weft_err slice_grad_cpu(kernel *k) {
 
 /* ---- split: if the size is not divisible, the first parts are longer by one ---- */
 
-static weft_err split_infer(infer *s) {
+static weft_err sparse_concat_split_infer(infer *s) {
   shape indices, dims;
   WEFT_TRY(weft__infer_rank(s, 1, 2, &indices));
   WEFT_TRY(weft__infer_rank(s, 2, 1, NULL));
@@ -256,7 +256,7 @@ static weft_err split_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err split_cpu(kernel *k) {
+static weft_err sparse_concat_split_cpu(kernel *k) {
   const weft_tensor *indices = k->in[1], *values = k->in[2], *shape_in = k->in[3];
   WEFT_TRY(weft__kernel_scalar(k, 0, "split_dim"));
   WEFT_TRY(weft__sparse_check(k, indices, values, shape_in));
@@ -327,7 +327,7 @@ static const op_case split_cases[] = {
 OPS(sparse_concat) = {
     {"SparseConcat(indices:N*int64, values:N*T, shapes:N*int64) -> (output_indices:int64, output_values:T, "
      "output_shape:int64) | concat_dim:int N:int>=2 T:type",
-     "Sparse tensors along one dimension.", .infer = concat_infer, .cpu = concat_cpu, .no_grad = true,
+     "Sparse tensors along one dimension.", .infer = sparse_concat_infer, .cpu = sparse_concat_cpu, .no_grad = true,
      .cases = concat_cases},
     {"SparseSlice(indices:int64, values:T, shape:int64, start:int64, size:int64) -> (output_indices:int64, "
      "output_values:T, output_shape:int64) | T:type",
@@ -338,6 +338,7 @@ OPS(sparse_concat) = {
      "The gradient of SparseSlice.", .infer = slice_grad_infer, .cpu = slice_grad_cpu, .cases = slice_grad_cases},
     {"SparseSplit(split_dim:int64, indices:int64, values:T, shape:int64) -> (output_indices:num_split*int64, "
      "output_values:num_split*T, output_shape:num_split*int64) | num_split:int>=1 T:type",
-     "A sparse tensor in parts along one dimension.", .infer = split_infer, .cpu = split_cpu, .cases = split_cases},
+     "A sparse tensor in parts along one dimension.", .infer = sparse_concat_split_infer,
+     .cpu = sparse_concat_split_cpu, .cases = split_cases},
     {0},
 };

@@ -63,9 +63,9 @@ static weft_err sparse_dense(kernel *k, combine_op how) {
   return WEFT_OK;
 }
 
-static weft_err add_cpu(kernel *k) { return sparse_dense(k, COMBINE_ADD); }
-static weft_err mul_cpu(kernel *k) { return sparse_dense(k, COMBINE_MUL); }
-static weft_err div_cpu(kernel *k) { return sparse_dense(k, COMBINE_DIV); }
+static weft_err sparse_dense_add_cpu(kernel *k) { return sparse_dense(k, COMBINE_ADD); }
+static weft_err sparse_dense_mul_cpu(kernel *k) { return sparse_dense(k, COMBINE_MUL); }
+static weft_err sparse_dense_div_cpu(kernel *k) { return sparse_dense(k, COMBINE_DIV); }
 
 static weft_err sparse_dense_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 2, NULL));
@@ -120,7 +120,7 @@ static weft_err div_grad(backprop *b) {
 }
 
 /* TF's gradient is the same: it has no more terms. */
-static weft_err add_grad(backprop *b) {
+static weft_err sparse_dense_add_grad(backprop *b) {
   return weft__fail(WEFT_UNIMPLEMENTED, "Gradient for SparseDenseCwiseAdd is not implemented. (node '%s')",
                     b->node->name);
 }
@@ -153,10 +153,10 @@ static const op_case div_cases[] = {
 
 OPS(sparse_dense) = {
     {"SparseDenseCwiseAdd" SPARSE_DENSE, "The values of a sparse tensor plus a dense one.", .infer = sparse_dense_infer,
-     .cpu = add_cpu, .grad = add_grad, .cases = add_cases},
+     .cpu = sparse_dense_add_cpu, .grad = sparse_dense_add_grad, .cases = add_cases},
     {"SparseDenseCwiseMul" SPARSE_DENSE, "The values of a sparse tensor times a dense one.",
-     .infer = sparse_dense_infer, .cpu = mul_cpu, .grad = mul_grad, .cases = mul_cases},
+     .infer = sparse_dense_infer, .cpu = sparse_dense_mul_cpu, .grad = mul_grad, .cases = mul_cases},
     {"SparseDenseCwiseDiv" SPARSE_DENSE, "The values of a sparse tensor divided by a dense one.",
-     .infer = sparse_dense_infer, .cpu = div_cpu, .grad = div_grad, .cases = div_cases},
+     .infer = sparse_dense_infer, .cpu = sparse_dense_div_cpu, .grad = div_grad, .cases = div_cases},
     {0},
 };

@@ -26,7 +26,7 @@ static weft_err check_input(kernel *k, sparse_map **kept) {
   return map_of(k, kept);
 }
 
-static weft_err add_cpu(kernel *k) {
+static weft_err sparse_map_add_cpu(kernel *k) {
   sparse_map *kept = NULL;
   sparse_map_entry s = {0};
   WEFT_TRY(check_input(k, &kept));
@@ -142,7 +142,7 @@ static weft_err sparse_map_stack(kernel *k, const sparse_map_entry *all, int64_t
   return WEFT_OK;
 }
 
-static weft_err take_cpu(kernel *k) {
+static weft_err sparse_map_take_cpu(kernel *k) {
   sparse_map *kept = NULL;
   WEFT_TRY(weft__kernel_vector(k, 0, "sparse_handles"));
   WEFT_TRY(map_of(k, &kept));
@@ -188,7 +188,8 @@ static weft_err take_infer(infer *s) {
 OPS(sparse_map) = {
     {"AddSparseToTensorsMap(sparse_indices:int64, sparse_values:T, sparse_shape:int64) -> (sparse_handle:int64) | "
      "T:type" STATE,
-     "Keeps a sparse tensor under a number.", .infer = add_infer, .cpu = add_cpu, KEEPS, .narrow = NARROW_ALL},
+     "Keeps a sparse tensor under a number.", .infer = add_infer, .cpu = sparse_map_add_cpu, KEEPS,
+     .narrow = NARROW_ALL},
     {"AddManySparseToTensorsMap(sparse_indices:int64, sparse_values:T, sparse_shape:int64) -> (sparse_handles:int64) | "
      "T:type" STATE,
      "Keeps each row of a sparse tensor under a number.", .infer = add_infer, .cpu = add_many_cpu, KEEPS},
@@ -196,6 +197,6 @@ OPS(sparse_map) = {
      "sparse_shape:int64) | "
      "dtype:type" STATE,
      "The sparse tensors kept under numbers, as rows of one; they are kept no longer.", .infer = take_infer,
-     .cpu = take_cpu, KEEPS},
+     .cpu = sparse_map_take_cpu, KEEPS},
     {.scenario = "tests/parity/test_sparse_maps.py"},
 };

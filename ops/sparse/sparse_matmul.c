@@ -135,7 +135,7 @@ static void matmul_run(kernel *k, product *p, pool_loop *loop) {
   weft__pool_loop(threads, p->by_rows ? n : columns, p->by_rows ? 1 : columns / n, loop, p);
 }
 
-static weft_err matmul_cpu(kernel *k) {
+static weft_err sparse_matmul_cpu(kernel *k) {
   product p = {.places = k->in[0], .values = k->in[1], .b = k->in[3]};
   p.flip_a = weft__node_bool(k->node, "adjoint_a", false), p.flip_b = weft__node_bool(k->node, "adjoint_b", false);
   pool_loop *loop = loop_of(p.values->dtype);
@@ -157,7 +157,7 @@ static weft_err matmul_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err matmul_infer(infer *s) {
+static weft_err sparse_matmul_infer(infer *s) {
   shape b, dims;
   WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
   WEFT_TRY(weft__infer_shape_value(s, 2, &dims));
@@ -210,7 +210,7 @@ static const op_case matmul_cases[] = {
 OPS(sparse_matmul) = {
     {"SparseTensorDenseMatMul(a_indices:Tindices, a_values:T, a_shape:int64, b:T) -> (product:T) | T:type "
      "Tindices:type{int32,int64}=int64 adjoint_a:bool=false adjoint_b:bool=false",
-     "A sparse matrix times a dense one.", .infer = matmul_infer, .cpu = matmul_cpu, .grad = matmul_grad,
+     "A sparse matrix times a dense one.", .infer = sparse_matmul_infer, .cpu = sparse_matmul_cpu, .grad = matmul_grad,
      .cases = matmul_cases},
     {0},
 };

@@ -129,7 +129,7 @@ static weft_err reorder_grad(backprop *b) {
 
 /* ---- empty rows ---- */
 
-static weft_err fill_infer(infer *s) {
+static weft_err sparse_order_fill_infer(infer *s) {
   shape indices, values, dims, unused;
   WEFT_TRY(weft__infer_rank(s, 0, 2, &indices));
   WEFT_TRY(weft__infer_rank(s, 1, 1, &values));
@@ -203,7 +203,7 @@ static weft_err fill_with(kernel *k, int64_t rows, int64_t *next) {
   return place_all(k, rows, next, places, values);
 }
 
-static weft_err fill_cpu(kernel *k) {
+static weft_err sparse_order_fill_cpu(kernel *k) {
   WEFT_TRY(weft__sparse_check(k, k->in[0], k->in[1], k->in[2]));
   if (k->in[2]->shape.dim[0] == 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dense shape cannot be empty.");
   if (k->in[3]->shape.rank != 0)
@@ -224,7 +224,7 @@ static weft_err fill_cpu(kernel *k) {
   return err;
 }
 
-static weft_err fill_grad(backprop *b) {
+static weft_err sparse_order_fill_grad(backprop *b) {
   weft_out in[] = {weft__b_slot(b->out[0], 3), weft__backprop_dout(b, 1)};
   weft_out made = weft__b_node(b->graph, "SparseFillEmptyRowsGrad", NULL, 2, in, 0, NULL);
   b->din[1] = GRAD_DENSE(made);
@@ -345,8 +345,8 @@ OPS(sparse_order) = {
      .grad = reorder_grad, .cases = reorder_cases},
     {"SparseFillEmptyRows(indices:int64, values:T, dense_shape:int64, default_value:T) -> (output_indices:int64, "
      "output_values:T, empty_row_indicator:bool, reverse_index_map:int64) | T:type",
-     "A sparse tensor with a default in each empty row.", .infer = fill_infer, .cpu = fill_cpu, .grad = fill_grad,
-     .cases = fill_cases},
+     "A sparse tensor with a default in each empty row.", .infer = sparse_order_fill_infer,
+     .cpu = sparse_order_fill_cpu, .grad = sparse_order_fill_grad, .cases = fill_cases},
     {"SparseFillEmptyRowsGrad(reverse_index_map:int64, grad_values:T) -> (d_values:T, d_default_value:T) | T:type",
      "The gradient of SparseFillEmptyRows.", .infer = fill_grad_infer, .cpu = fill_grad_cpu, .cases = fill_grad_cases},
     {"RaggedFillEmptyRowsGrad(reverse_index_map:int64, grad_values:T) -> (d_values:T, d_default_value:T) | T:type",

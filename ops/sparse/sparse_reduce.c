@@ -133,12 +133,12 @@ static weft_err sparse_reduce_run(kernel *k, combine_op how, weft_err (*give)(ke
   return err;
 }
 
-static weft_err sum_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_ADD, to_dense); }
-static weft_err max_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_MAX, to_dense); }
+static weft_err sparse_reduce_sum_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_ADD, to_dense); }
+static weft_err sparse_reduce_max_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_MAX, to_dense); }
 static weft_err sum_sparse_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_ADD, to_sparse); }
 static weft_err max_sparse_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_MAX, to_sparse); }
 
-static weft_err reduce_infer(infer *s) {
+static weft_err sparse_reduce_infer(infer *s) {
   const weft_tensor *dims = weft__infer_value(s, 2), *axes = weft__infer_value(s, 3);
   if (!dims || !axes || dims->shape.rank != 1 || dims->shape.dim[0] > WEFT_MAX_RANK) return WEFT_OK;
   const int64_t depth = dims->shape.dim[0];
@@ -294,10 +294,10 @@ static const op_case softmax_cases[] = {
 #define SPARSE "(output_indices:int64, output_values:T, output_shape:int64) | keep_dims:bool=false T:type"
 
 OPS(sparse_reduce) = {
-    {"SparseReduceSum" REDUCE DENSE "{number}", "Sums of a sparse tensor.", .infer = reduce_infer, .cpu = sum_cpu,
-     .grad = sum_grad, .cases = sum_cases},
-    {"SparseReduceMax" REDUCE DENSE "{real}", "Maxima of a sparse tensor.", .infer = reduce_infer, .cpu = max_cpu,
-     .cases = max_cases},
+    {"SparseReduceSum" REDUCE DENSE "{number}", "Sums of a sparse tensor.", .infer = sparse_reduce_infer,
+     .cpu = sparse_reduce_sum_cpu, .grad = sum_grad, .cases = sum_cases},
+    {"SparseReduceMax" REDUCE DENSE "{real}", "Maxima of a sparse tensor.", .infer = sparse_reduce_infer,
+     .cpu = sparse_reduce_max_cpu, .cases = max_cases},
     {"SparseReduceSumSparse" REDUCE SPARSE "{number}", "Sums of a sparse tensor, sparse themselves.",
      .infer = weft__infer_none, .cpu = sum_sparse_cpu, .cases = sparse_cases},
     {"SparseReduceMaxSparse" REDUCE SPARSE "{real}", "Maxima of a sparse tensor, sparse themselves.",

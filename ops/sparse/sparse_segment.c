@@ -104,8 +104,8 @@ static weft_err sparse_segment_forward(kernel *k, scale how) {
   return err;
 }
 
-static weft_err sum_cpu(kernel *k) { return sparse_segment_forward(k, SUM); }
-static weft_err mean_cpu(kernel *k) { return sparse_segment_forward(k, MEAN); }
+static weft_err sparse_segment_sum_cpu(kernel *k) { return sparse_segment_forward(k, SUM); }
+static weft_err sparse_segment_mean_cpu(kernel *k) { return sparse_segment_forward(k, MEAN); }
 static weft_err sqrt_n_cpu(kernel *k) { return sparse_segment_forward(k, SQRT_N); }
 
 static weft_err forward_infer(infer *s) {
@@ -339,8 +339,8 @@ static const op_case picked_cases[] = {
   }
 
 OPS(sparse_segment) = {
-    FORWARD("Sum", "T:type{real}", "Sums of picked rows by segment.", sum_cpu, sum_grad),
-    FORWARD("Mean", FLOATS, "Means of picked rows by segment.", mean_cpu, mean_grad),
+    FORWARD("Sum", "T:type{real}", "Sums of picked rows by segment.", sparse_segment_sum_cpu, sum_grad),
+    FORWARD("Mean", FLOATS, "Means of picked rows by segment.", sparse_segment_mean_cpu, mean_grad),
     FORWARD("SqrtN", FLOATS, "Sums of picked rows by segment, over the root of their number.", sqrt_n_cpu, sqrt_n_grad),
     BACKWARD("Sum", "The gradient of SparseSegmentSum.", sum_grad_cpu),
     BACKWARD("Mean", "The gradient of SparseSegmentMean.", mean_grad_cpu),

@@ -63,7 +63,7 @@ static weft_err sparse_serialize_put_tensor(weft_tensor *out, int64_t i, const w
   return weft__tensor_keep(&v->t[0], t);
 }
 
-static weft_err serialize_cpu(kernel *k) {
+static weft_err sparse_serialize_cpu(kernel *k) {
   WEFT_TRY(weft__sparse_check(k, k->in[0], k->in[1], k->in[2]));
   weft_tensor *out = weft__out(k, 0, &SHAPE1(3));
   if (!out) return WEFT_OOM;
@@ -228,7 +228,7 @@ static weft_err sparse_serialize_read_all(kernel *k, int rank) {
   return err;
 }
 
-static weft_err read_cpu(kernel *k) { return sparse_serialize_read_all(k, 0); }
+static weft_err sparse_serialize_read_cpu(kernel *k) { return sparse_serialize_read_all(k, 0); }
 static weft_err read_many_cpu(kernel *k) { return sparse_serialize_read_all(k, 2); }
 
 static weft_err serialize_infer(infer *s) {
@@ -239,7 +239,7 @@ static weft_err serialize_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err many_infer(infer *s) {
+static weft_err sparse_serialize_many_infer(infer *s) {
   WEFT_TRY(serialize_infer(s));
   s->out[0] = SHAPE2(-1, 3);
   return WEFT_OK;
@@ -268,12 +268,13 @@ static const op_case read_cases[] = {
 
 OPS(sparse_serialize) = {
     {"SerializeSparse" SPARSE "out_type:type{string,variant}=string", "A sparse tensor as three strings.",
-     .infer = serialize_infer, .cpu = serialize_cpu, .cases = serialize_cases, .narrow = NARROW_ALL},
+     .infer = serialize_infer, .cpu = sparse_serialize_cpu, .cases = serialize_cases, .narrow = NARROW_ALL},
     {"SerializeManySparse" SPARSE "out_type:type{string,variant}=string",
-     "Each row of a sparse tensor as three strings.", .infer = many_infer, .cpu = many_cpu, .cases = many_cases},
+     "Each row of a sparse tensor as three strings.", .infer = sparse_serialize_many_infer, .cpu = many_cpu,
+     .cases = many_cases},
     {"DeserializeSparse(serialized_sparse:Tserialized) " RESULT " Tserialized:type{string,variant}=string",
-     "Sparse tensors out of strings, stacked.", .infer = weft__sparse_infer, .cpu = read_cpu, .cases = read_cases,
-     .narrow = NARROW_ALL},
+     "Sparse tensors out of strings, stacked.", .infer = weft__sparse_infer, .cpu = sparse_serialize_read_cpu,
+     .cases = read_cases, .narrow = NARROW_ALL},
     {"DeserializeManySparse(serialized_sparse:string) " RESULT, "A batch of sparse tensors out of strings.",
      .infer = weft__sparse_infer, .cpu = read_many_cpu, .cases = read_cases, .narrow = NARROW_ALL},
     {0},

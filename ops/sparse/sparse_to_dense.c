@@ -5,7 +5,7 @@
 #include "kernels/array/strided_copy.h"
 #include "kernels/array/index.h"
 
-static weft_err dense_infer(infer *s) {
+static weft_err sparse_to_dense_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
   return weft__infer_shape_value(s, 1, &s->out[0]);
 }
@@ -62,7 +62,7 @@ static weft_err check_places(kernel *k, const shape *out, int64_t n, int64_t dep
   return WEFT_OK;
 }
 
-static weft_err dense_cpu(kernel *k) {
+static weft_err sparse_to_dense_cpu(kernel *k) {
   const weft_tensor *v = k->in[2];
   int64_t n, depth;
   shape out;
@@ -112,7 +112,7 @@ static const op_case dense_cases[] = {
 OPS(sparse_to_dense) = {
     {"SparseToDense(sparse_indices:Tindices, output_shape:Tindices, sparse_values:T, default_value:T) -> (dense:T) | "
      "validate_indices:bool=true T:type Tindices:type{int32,int64}",
-     "A dense tensor of a default, with values at given places.", .infer = dense_infer, .cpu = dense_cpu,
-     .grad = dense_grad, .cases = dense_cases},
+     "A dense tensor of a default, with values at given places.", .infer = sparse_to_dense_infer,
+     .cpu = sparse_to_dense_cpu, .grad = dense_grad, .cases = dense_cases},
     {0},
 };

@@ -102,7 +102,7 @@ static weft_err apply_cpu(kernel *k) { return with_accumulator(k, do_apply); }
 static weft_err apply_sparse_cpu(kernel *k) { return with_accumulator(k, do_apply_sparse); }
 static weft_err set_step_cpu(kernel *k) { return with_accumulator(k, do_set_step); }
 static weft_err count_cpu(kernel *k) { return with_accumulator(k, do_count); }
-static weft_err take_cpu(kernel *k) { return with_accumulator(k, do_take); }
+static weft_err accumulator_take_cpu(kernel *k) { return with_accumulator(k, do_take); }
 
 /* ---- table: the ops of dense accumulators exist with either kind of handle ---- */
 
@@ -129,7 +129,8 @@ OPS(accumulator) = {
     ASKS("AccumulatorApplyGradient", ", local_step:int64, gradient:dtype", "", NUMBER,
          "Adds a gradient unless it is stale.", 0, weft__infer_none, apply_cpu),
     ASKS("AccumulatorTakeGradient", ", num_required:int32", "average:dtype", NUMBER,
-         "Waits for so many gradients and takes their mean.", OP_ASYNC | OP_TAKES, weft__infer_none, take_cpu),
+         "Waits for so many gradients and takes their mean.", OP_ASYNC | OP_TAKES, weft__infer_none,
+         accumulator_take_cpu),
     ASKS("AccumulatorSetGlobalStep", ", new_global_step:int64", "", "", "Sets the step that tells what is stale.", 0,
          weft__infer_none, set_step_cpu),
     ASKS("AccumulatorNumAccumulated", "", "num_accumulated:int32", "", "How many gradients have come.", 0,
@@ -140,6 +141,6 @@ OPS(accumulator) = {
     {"SparseAccumulatorTakeGradient(handle:&string, num_required:int32) -> (indices:int64, values:dtype, shape:int64) "
      "| dtype:type{number}",
      "Waits for so many sparse gradients and takes their mean.", .flags = OP_ASYNC | OP_TAKES,
-     .infer = weft__infer_none, .cpu = take_cpu},
+     .infer = weft__infer_none, .cpu = accumulator_take_cpu},
     {.scenario = "tests/parity/test_accumulators.py"},
 };

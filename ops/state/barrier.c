@@ -78,7 +78,7 @@ static weft_err barrier_check_values(const kernel *k, const barrier *b, int64_t 
                            weft__shape_text(&keys->shape), weft__shape_text(s), weft__shape_text(row));
 }
 
-static weft_err insert_cpu(kernel *k) {
+static weft_err barrier_insert_cpu(kernel *k) {
   barrier *b = NULL;
   const int64_t component = weft__node_int(k->node, "component_index", 0);
   WEFT_TRY(barrier_find(k, &b));
@@ -124,7 +124,7 @@ static weft_err take_check(const kernel *k, const barrier *b) {
   return WEFT_OK;
 }
 
-static weft_err take_cpu(kernel *k) {
+static weft_err barrier_take_cpu(kernel *k) {
   barrier *b = NULL;
   WEFT_TRY(barrier_find(k, &b));
   weft_err err = take_check(k, b);
@@ -142,7 +142,7 @@ static weft_err take_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err close_cpu(kernel *k) {
+static weft_err barrier_close_cpu(kernel *k) {
   barrier *b = NULL;
   WEFT_TRY(barrier_find(k, &b));
   const weft_err err = weft__barrier_close(b, weft__node_bool(k->node, "cancel_pending_enqueues", false));
@@ -182,12 +182,13 @@ OPS(barrier) = {
      "A barrier: tuples whose components arrive one by one.", .infer = weft__resource_infer, .cpu = barrier_cpu,
      .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
     {"BarrierInsertMany(handle:&string, keys:string, values:T) -> () | T:type component_index:int",
-     "Gives the tuples of keys one component.", .infer = insert_infer, .cpu = insert_cpu},
+     "Gives the tuples of keys one component.", .infer = insert_infer, .cpu = barrier_insert_cpu},
     {"BarrierTakeMany(handle:&string, num_elements:int32) -> (indices:int64, keys:string, values:@component_types) | "
      "component_types:list(type)>=1 allow_small_batch:bool=false wait_for_incomplete:bool=false timeout_ms:int=-1",
-     "Takes complete tuples, waiting for them.", OP_ASYNC | OP_TAKES, .infer = weft__infer_none, .cpu = take_cpu},
+     "Takes complete tuples, waiting for them.", OP_ASYNC | OP_TAKES, .infer = weft__infer_none,
+     .cpu = barrier_take_cpu},
     {"BarrierClose(handle:&string) -> () | cancel_pending_enqueues:bool=false", "No new key will be inserted any more.",
-     .infer = weft__infer_none, .cpu = close_cpu},
+     .infer = weft__infer_none, .cpu = barrier_close_cpu},
     {"BarrierReadySize(handle:&string) -> (size:int32)", "How many tuples are complete.", .infer = weft__infer_scalar,
      .cpu = ready_cpu},
     {"BarrierIncompleteSize(handle:&string) -> (size:int32)", "How many tuples are not complete.",

@@ -75,7 +75,7 @@ static weft_err make_dense(resource **out, void *arg) {
 
 static const resource_kind dense_resource = {LOOKUP_TYPE, true, make_dense};
 
-static weft_err dense_cpu(kernel *k) {
+static weft_err lookup_dense_cpu(kernel *k) {
   resource *r = NULL;
   lookup_spec want;
   WEFT_TRY(weft__kernel_in(k, read_dense_spec(k, &want)));
@@ -170,7 +170,7 @@ static weft_err find_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err fill_infer(infer *s) {
+static weft_err lookup_fill_infer(infer *s) {
   shape keys, merged;
   WEFT_TRY(weft__infer_rank(s, 1, 1, &keys));
   if (s->in[2].rank < 1 || keys.dim[0] < 0 || s->in[2].dim[0] < 0) return WEFT_OK;
@@ -268,9 +268,9 @@ static weft_err with_table(kernel *k, weft_err (*act)(kernel *, lookup *)) {
 static weft_err find_cpu(kernel *k) { return with_table(k, do_find); }
 static weft_err import_cpu(kernel *k) { return with_table(k, do_import); }
 static weft_err initialize_cpu(kernel *k) { return with_table(k, do_initialize); }
-static weft_err insert_cpu(kernel *k) { return with_table(k, do_insert); }
+static weft_err lookup_insert_cpu(kernel *k) { return with_table(k, do_insert); }
 static weft_err remove_cpu(kernel *k) { return with_table(k, do_remove); }
-static weft_err size_cpu(kernel *k) { return with_table(k, do_size); }
+static weft_err lookup_size_cpu(kernel *k) { return with_table(k, do_size); }
 static weft_err export_cpu(kernel *k) { return with_table(k, do_export); }
 
 static weft_err export_infer(infer *s) {
@@ -315,11 +315,11 @@ OPS(lookup) = {
     TABLE("MutableHashTableOfTensors", " value_shape:shape=[]", "A table from keys to rows that may change."),
     {"MutableDenseHashTableV2(empty_key:key_dtype, deleted_key:key_dtype) -> (table_handle:resource) | "
      "container:string='' shared_name:string='' use_node_name_sharing:bool=false " DENSE,
-     "A table that may change, with keys of any shape.", .infer = weft__resource_infer, .cpu = dense_cpu,
+     "A table that may change, with keys of any shape.", .infer = weft__resource_infer, .cpu = lookup_dense_cpu,
      .no_grad = true, .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
     {"MutableDenseHashTable(empty_key:key_dtype) -> (table_handle:&string) | container:string='' "
      "shared_name:string='' use_node_name_sharing:bool=false " DENSE,
-     "A table that may change, with keys of any shape.", .infer = weft__resource_infer, .cpu = dense_cpu,
+     "A table that may change, with keys of any shape.", .infer = weft__resource_infer, .cpu = lookup_dense_cpu,
      .no_grad = true, .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
     {"AnonymousMutableDenseHashTable(empty_key:key_dtype, deleted_key:key_dtype) -> (table_handle:resource) | " DENSE,
      "A table that may change, with keys of any shape, known by its handle alone.", .infer = weft__resource_infer,
@@ -330,13 +330,13 @@ OPS(lookup) = {
               "A table from keys to rows that may change, known by its handle alone."),
     ASKS("LookupTableFind", ", keys:Tin, default_value:Tout", "values:Tout", PAIRS, "The values of keys.", find_infer,
          find_cpu, .no_grad = true, .narrow = NARROW_ALL),
-    ASKS("LookupTableImport", ", keys:Tin, values:Tout", "", PAIRS, "Fills a table with these alone.", fill_infer,
-         import_cpu, .narrow = NARROW_ALL),
+    ASKS("LookupTableImport", ", keys:Tin, values:Tout", "", PAIRS, "Fills a table with these alone.",
+         lookup_fill_infer, import_cpu, .narrow = NARROW_ALL),
     ASKS("LookupTableInsert", ", keys:Tin, values:Tout", "", PAIRS, "Adds entries to a table, or replaces them.",
-         weft__infer_none, insert_cpu, .no_grad = true, .narrow = NARROW_ALL),
-    ASKS("InitializeTable", ", keys:Tkey, values:Tval", "", " | Tkey:type Tval:type", "Fills a table.", fill_infer,
-         initialize_cpu, .no_grad = true, .narrow = NARROW_ALL),
-    ASKS("LookupTableSize", "", "size:int64", "", "How many entries a table has.", weft__infer_scalar, size_cpu,
+         weft__infer_none, lookup_insert_cpu, .no_grad = true, .narrow = NARROW_ALL),
+    ASKS("InitializeTable", ", keys:Tkey, values:Tval", "", " | Tkey:type Tval:type", "Fills a table.",
+         lookup_fill_infer, initialize_cpu, .no_grad = true, .narrow = NARROW_ALL),
+    ASKS("LookupTableSize", "", "size:int64", "", "How many entries a table has.", weft__infer_scalar, lookup_size_cpu,
          .no_grad = true),
     ASKS("LookupTableExport", "", "keys:Tkeys, values:Tvalues", " | Tkeys:type Tvalues:type",
          "All keys of a table, and their values.", export_infer, export_cpu, .narrow = NARROW_ALL),

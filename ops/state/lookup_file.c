@@ -116,7 +116,7 @@ static weft_err lookup_file_fill(vocabulary *v, lookup *t) {
   return err;
 }
 
-static weft_err fill_cpu(kernel *k) {
+static weft_err lookup_file_fill_cpu(kernel *k) {
   resource *r = NULL;
   const attr_str delimiter = weft__node_str(k->node, "delimiter");
   if (delimiter.size != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "delimiter should be only 1 char");
@@ -143,14 +143,14 @@ static weft_err fill_cpu(kernel *k) {
   return weft__kernel_in(k, err);
 }
 
-static weft_err fill_infer(infer *s) { return weft__infer_rank(s, 1, 0, NULL); }
+static weft_err lookup_file_fill_infer(infer *s) { return weft__infer_rank(s, 1, 0, NULL); }
 
 #define FILE_ATTRS " | key_index:int>=-2 value_index:int>=-2 vocab_size:int>=-1=-1 delimiter:string='\t' offset:int=0"
 
 OPS(lookup_file) = {
     {"InitializeTableFromTextFileV2(table_handle:resource, filename:string) -> ()" FILE_ATTRS " ; stateful",
-     "Fills a table from a text file.", .infer = fill_infer, .cpu = fill_cpu, .no_grad = true},
+     "Fills a table from a text file.", .infer = lookup_file_fill_infer, .cpu = lookup_file_fill_cpu, .no_grad = true},
     {"InitializeTableFromTextFile(table_handle:&string, filename:string) -> ()" FILE_ATTRS,
-     "Fills a table from a text file.", .infer = fill_infer, .cpu = fill_cpu, .no_grad = true},
+     "Fills a table from a text file.", .infer = lookup_file_fill_infer, .cpu = lookup_file_fill_cpu, .no_grad = true},
     {.scenario = "tests/parity/test_tables.py"},
 };

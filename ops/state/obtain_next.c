@@ -23,7 +23,7 @@ static weft_err next_locked(kernel *k, variable *v, int64_t n, int64_t *at) {
   return WEFT_OK;
 }
 
-static weft_err next_cpu(kernel *k) {
+static weft_err obtain_next_cpu(kernel *k) {
   const weft_tensor *list = k->in[0];
   variable *v = NULL;
   int64_t at = 0, n = weft__tensor_count(list);
@@ -55,6 +55,6 @@ static const op_case next_cases[] = {
 OPS(obtain_next) = {
     {"ObtainNext(list:string, counter:&int64) -> (out_element:string)",
      "The string after the one that the counter names; the first one comes after the last.", .infer = next_infer,
-     .cpu = next_cpu, .flags = OP_UPDATES, .cases = next_cases},
+     .cpu = obtain_next_cpu, .flags = OP_UPDATES, .cases = next_cases},
     {0},
 };

@@ -133,7 +133,7 @@ static weft_err queue_enqueue(kernel *k, bool many) {
 static weft_err enqueue_cpu(kernel *k) { return queue_enqueue(k, false); }
 static weft_err enqueue_many_cpu(kernel *k) { return queue_enqueue(k, true); }
 
-static weft_err close_cpu(kernel *k) {
+static weft_err queue_close_cpu(kernel *k) {
   queue *q = NULL;
   WEFT_TRY(queue_find(k, &q));
   weft__kernel_defer(k);
@@ -211,7 +211,7 @@ static weft_err dequeue_some(kernel *k, bool up_to) {
 static weft_err dequeue_many_cpu(kernel *k) { return dequeue_some(k, false); }
 static weft_err dequeue_up_to_cpu(kernel *k) { return dequeue_some(k, true); }
 
-static weft_err size_cpu(kernel *k) {
+static weft_err queue_size_cpu(kernel *k) {
   queue *q = NULL;
   WEFT_TRY(queue_find(k, &q));
   int64_t size = weft__queue_size(q);
@@ -340,7 +340,7 @@ static weft_err batch_shapes(infer *s, bool up_to) {
   return WEFT_OK;
 }
 
-static weft_err many_infer(infer *s) { return batch_shapes(s, false); }
+static weft_err queue_many_infer(infer *s) { return batch_shapes(s, false); }
 static weft_err up_to_infer(infer *s) { return batch_shapes(s, true); }
 
 /* ---- table: every row twice ---- */
@@ -383,14 +383,15 @@ OPS(queue) = {
     ASKS("QueueDequeue", "", "components:@component_types", GIVES, STATEFUL, "Takes one element, waiting for one.",
          OP_ASYNC | OP_TAKES, component_shapes, dequeue_cpu, true),
     ASKS("QueueDequeueMany", ", n:int32", "components:@component_types", GIVES, STATEFUL,
-         "Takes n elements as one batch, waiting for them.", OP_ASYNC | OP_TAKES, many_infer, dequeue_many_cpu, true),
+         "Takes n elements as one batch, waiting for them.", OP_ASYNC | OP_TAKES, queue_many_infer, dequeue_many_cpu,
+         true),
     ASKS("QueueDequeueUpTo", ", n:int32", "components:@component_types", GIVES, STATEFUL,
          "Takes n elements, or the last ones of a closed queue.", OP_ASYNC | OP_TAKES, up_to_infer, dequeue_up_to_cpu,
          true),
     ASKS("QueueClose", "", "", " | cancel_pending_enqueues:bool=false", STATEFUL, "No element will be added any more.",
-         OP_ASYNC, weft__infer_none, close_cpu, true),
+         OP_ASYNC, weft__infer_none, queue_close_cpu, true),
     ASKS("QueueSize", "", "size:int32", "", STATEFUL, "How many elements are in the queue.", 0, weft__infer_scalar,
-         size_cpu, true),
+         queue_size_cpu, true),
     ASKS("QueueIsClosed", "", "is_closed:bool", "", STATEFUL, "Has the queue been closed?", 0, weft__infer_scalar,
          is_closed_cpu, false),
     {"FakeQueue(resource:resource) -> (handle:&string) ; stateful", "The older handle of a queue.", .infer = fake_infer,

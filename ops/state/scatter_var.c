@@ -195,8 +195,8 @@ SCATTER(add, COMBINE_ADD)
 SCATTER(sub, COMBINE_SUB)
 SCATTER(min, COMBINE_MIN)
 SCATTER(max, COMBINE_MAX)
-static weft_err mul_cpu(kernel *k) { return scatter_variable(k, COMBINE_MUL, false); }
-static weft_err div_cpu(kernel *k) { return scatter_variable(k, COMBINE_DIV, false); }
+static weft_err scatter_var_mul_cpu(kernel *k) { return scatter_variable(k, COMBINE_MUL, false); }
+static weft_err scatter_var_div_cpu(kernel *k) { return scatter_variable(k, COMBINE_DIV, false); }
 
 /* ---- reading ---- */
 
@@ -286,7 +286,7 @@ static weft_err gather_nd(kernel *k, const weft_tensor *params) {
   return err;
 }
 
-static weft_err gather_cpu(kernel *k) {
+static weft_err scatter_var_gather_cpu(kernel *k) {
   variable *v = NULL;
   deferred_updates *joined = NULL;
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
@@ -346,7 +346,7 @@ static weft_err scatter_nd_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err gather_infer(infer *s) {
+static weft_err scatter_var_gather_infer(infer *s) {
   weft_dtype type;
   shape var;
   weft__infer_variable(s, 0, &type, &var);
@@ -401,7 +401,7 @@ static weft_out scatter_var_tail(weft_graph *g, weft_out x) {
   return weft__b_node(g, "StridedSlice", NULL, 4, in, 1, (attr[]){A_INT("end_mask", 1)});
 }
 
-static weft_err gather_grad(backprop *b) {
+static weft_err scatter_var_gather_grad(backprop *b) {
   weft_graph *g = b->graph;
   const int64_t zero = 0, minus_one = -1;
   weft_out all = weft__b_reshape(g, weft__b_size(g, b->in[1]), weft__b_ints(g, (int64_t[]){1}, 1));
@@ -507,9 +507,10 @@ OPS(scatter_var) = {
     REF("ScatterAdd", "{number}", "false", "Adds to rows of a variable.", ADD_ROWS, scatter_infer, scatter_cases, true),
     REF("ScatterSub", "{number}", "false", "Subtracts from rows of a variable.", sub_cpu, scatter_infer, scatter_cases,
         true),
-    REF("ScatterMul", "{number}", "false", "Multiplies rows of a variable.", mul_cpu, scatter_infer, scatter_cases,
-        true),
-    REF("ScatterDiv", "{number}", "false", "Divides rows of a variable.", div_cpu, scatter_infer, scatter_cases, true),
+    REF("ScatterMul", "{number}", "false", "Multiplies rows of a variable.", scatter_var_mul_cpu, scatter_infer,
+        scatter_cases, true),
+    REF("ScatterDiv", "{number}", "false", "Divides rows of a variable.", scatter_var_div_cpu, scatter_infer,
+        scatter_cases, true),
     REF("ScatterMin", ORDERED, "false", "Lowers rows of a variable.", min_cpu, scatter_infer, scatter_cases, false),
     REF("ScatterMax", ORDERED, "false", "Raises rows of a variable.", max_cpu, scatter_infer, scatter_cases, false),
     REF("ScatterNdUpdate", "", "true", "Replaces places of a variable.", set_nd_cpu, scatter_nd_infer, nd_cases, true),
@@ -524,8 +525,8 @@ OPS(scatter_var) = {
     RESOURCE("ResourceScatterUpdate", "", "Replaces rows of a variable.", set_cpu, string_cases),
     RESOURCE("ResourceScatterAdd", "{number}", "Adds to rows of a variable.", ADD_ROWS, scatter_cases),
     RESOURCE("ResourceScatterSub", "{number}", "Subtracts from rows of a variable.", sub_cpu, scatter_cases),
-    RESOURCE("ResourceScatterMul", "{number}", "Multiplies rows of a variable.", mul_cpu, scatter_cases),
-    RESOURCE("ResourceScatterDiv", "{number}", "Divides rows of a variable.", div_cpu, scatter_cases),
+    RESOURCE("ResourceScatterMul", "{number}", "Multiplies rows of a variable.", scatter_var_mul_cpu, scatter_cases),
+    RESOURCE("ResourceScatterDiv", "{number}", "Divides rows of a variable.", scatter_var_div_cpu, scatter_cases),
     RESOURCE("ResourceScatterMin", "{number}", "Lowers rows of a variable.", min_cpu, scatter_cases),
     RESOURCE("ResourceScatterMax", "{number}", "Raises rows of a variable.", max_cpu, scatter_cases),
     RESOURCE_ND("ResourceScatterNdUpdate", "Replaces places of a variable.", set_nd_cpu),
@@ -535,8 +536,8 @@ OPS(scatter_var) = {
     RESOURCE_ND("ResourceScatterNdMax", "Raises places of a variable.", max_nd_cpu),
     {"ResourceGather(resource:resource, indices:Tindices) -> (output:dtype) | batch_dims:int=0 "
      "validate_indices:bool=true dtype:type Tindices:type{int32,int64} ; stateful",
-     "Rows of a variable.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad, .cases = gather_cases,
-     .fusion = &gather_fusion},
+     "Rows of a variable.", .infer = scatter_var_gather_infer, .cpu = scatter_var_gather_cpu,
+     .grad = scatter_var_gather_grad, .cases = gather_cases, .fusion = &gather_fusion},
     {"ResourceGatherNd(resource:resource, indices:Tindices) -> (output:dtype) | dtype:type Tindices:type{int32,int64} "
      "; stateful",
      "Places of a variable.", .infer = gather_nd_infer, .cpu = gather_nd_cpu, .grad = gather_nd_grad,

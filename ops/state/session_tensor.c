@@ -134,7 +134,7 @@ static weft_err handle_find(const kernel *k, parsed_handle *h, tensor_store **st
   return WEFT_OK;
 }
 
-static weft_err get_cpu(kernel *k) {
+static weft_err session_tensor_get_cpu(kernel *k) {
   parsed_handle h;
   tensor_store *s;
   WEFT_TRY(handle_find(k, &h, &s));
@@ -171,7 +171,7 @@ static weft_err delete_cpu(kernel *k) {
                            handle_length(k->in[0]->data), TENSOR_DATA(k->in[0], str)->data);
 }
 
-static weft_err handle_infer(infer *s) { return weft__infer_rank(s, 0, 0, NULL); }
+static weft_err session_tensor_handle_infer(infer *s) { return weft__infer_rank(s, 0, 0, NULL); }
 
 OPS(session_tensor) = {
     {"GetSessionHandle(value:T) -> (handle:string) | T:type ; stateful", "Keeps a tensor in the session.",
@@ -181,8 +181,8 @@ OPS(session_tensor) = {
      .infer = weft__infer_scalar, .cpu = keep_v2_cpu, .prepare = weft__resource_prepare,
      .unprepare = weft__resource_unprepare, .no_grad = true, .narrow = NARROW_ALL},
     {"GetSessionTensor(handle:string) -> (value:dtype) | dtype:type ; stateful", "A tensor that the session keeps.",
-     .infer = handle_infer, .cpu = get_cpu, .no_grad = true, .narrow = NARROW_ALL},
+     .infer = session_tensor_handle_infer, .cpu = session_tensor_get_cpu, .no_grad = true, .narrow = NARROW_ALL},
     {"DeleteSessionTensor(handle:string) -> () ; stateful", "Drops a tensor that the session keeps.",
-     .infer = handle_infer, .cpu = delete_cpu, .no_grad = true},
+     .infer = session_tensor_handle_infer, .cpu = delete_cpu, .no_grad = true},
     {.scenario = "tests/python/test_calls.py"},
 };

@@ -139,7 +139,7 @@ static weft_err put_size(kernel *k, bool incomplete) {
   return WEFT_OK;
 }
 
-static weft_err size_cpu(kernel *k) { return put_size(k, false); }
+static weft_err staging_size_cpu(kernel *k) { return put_size(k, false); }
 static weft_err incomplete_cpu(kernel *k) { return put_size(k, true); }
 
 static weft_err clear_cpu(kernel *k) {
@@ -171,7 +171,7 @@ static weft_err clear_cpu(kernel *k) {
       ROW(NAME "Peek(key:int64, indices:int32) -> (values:@dtypes)" LIMITS GIVES,                                      \
           "The tensors of the tuple under a key, waiting for it.", OP_ASYNC, weft__infer_none, map_peek_cpu),          \
       ROW(NAME "Size() -> (size:int32)" LIMITS KNOWS, "How many tuples are complete.", 0, weft__infer_scalar,          \
-          size_cpu),                                                                                                   \
+          staging_size_cpu),                                                                                           \
       ROW(NAME "IncompleteSize() -> (size:int32)" LIMITS KNOWS, "How many tuples are not complete.", 0,                \
           weft__infer_scalar, incomplete_cpu),                                                                         \
       ROW(NAME "Clear() -> ()" LIMITS KNOWS, "Removes all tuples.", 0, weft__infer_none, clear_cpu)
@@ -184,7 +184,7 @@ OPS(staging) = {
     ROW("StagePeek(index:int32) -> (values:@dtypes)" LIMITS GIVES, "A tuple of a staging area, waiting for it.",
         OP_ASYNC, weft__infer_none, peek_cpu),
     ROW("StageSize() -> (size:int32)" LIMITS KNOWS, "How many tuples are in a staging area.", 0, weft__infer_scalar,
-        size_cpu),
+        staging_size_cpu),
     ROW("StageClear() -> ()" LIMITS KNOWS, "Removes all tuples of a staging area.", 0, weft__infer_none, clear_cpu),
     MAP("Map"),
     MAP("OrderedMap"),

@@ -206,7 +206,7 @@ static weft_err write_cpu(kernel *k) {
   return pass_flow(k, 0);
 }
 
-static weft_err read_cpu(kernel *k) {
+static weft_err tensor_array_read_cpu(kernel *k) {
   tensor_array *a = NULL;
   weft_tensor t = {0};
   WEFT_TRY(weft__kernel_scalar(k, 1, "index"));
@@ -217,7 +217,7 @@ static weft_err read_cpu(kernel *k) {
   return err;
 }
 
-static weft_err size_cpu(kernel *k) {
+static weft_err tensor_array_size_cpu(kernel *k) {
   tensor_array *a = NULL;
   int64_t size = 0;
   WEFT_TRY(tensor_array_find(k, &a));
@@ -228,7 +228,7 @@ static weft_err size_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err close_cpu(kernel *k) {
+static weft_err tensor_array_close_cpu(kernel *k) {
   tensor_array *a = NULL;
   WEFT_TRY(tensor_array_find(k, &a));
   weft__tensor_array_close(a);
@@ -311,7 +311,7 @@ static weft_err gather_elements(kernel *k, tensor_array *a, int64_t n, const wef
   return err;
 }
 
-static weft_err gather_cpu(kernel *k) {
+static weft_err tensor_array_gather_cpu(kernel *k) {
   tensor_array *a = NULL;
   if (k->in[1]->shape.rank != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected indices to be a vector, but received shape: %s",
@@ -369,7 +369,7 @@ static weft_err concat_out(kernel *k, const elements *e, const shape *all) {
   return WEFT_OK;
 }
 
-static weft_err concat_cpu(kernel *k) {
+static weft_err tensor_array_concat_cpu(kernel *k) {
   tensor_array *a = NULL;
   elements e;
   shape all = SHAPE_UNKNOWN;
@@ -414,7 +414,7 @@ static weft_err tensor_array_write_rows(kernel *k, tensor_array *a, int64_t i, c
   return err;
 }
 
-static weft_err scatter_cpu(kernel *k) {
+static weft_err tensor_array_scatter_cpu(kernel *k) {
   tensor_array *a = NULL;
   const weft_tensor *index = k->in[1], *rows = k->in[2];
   int64_t size = 0, n = weft__tensor_count(index);
@@ -484,7 +484,7 @@ static weft_err check_lengths(kernel *k, const weft_tensor *rows, const weft_ten
                            (long long)sum, weft__shape_text(&rows->shape));
 }
 
-static weft_err split_cpu(kernel *k) {
+static weft_err tensor_array_split_cpu(kernel *k) {
   tensor_array *a = NULL;
   const weft_tensor *rows = k->in[1], *lengths = k->in[2];
   int64_t n = weft__tensor_count(lengths), from = 0;
@@ -501,7 +501,7 @@ static weft_err split_cpu(kernel *k) {
 
 /* ---- shape rules ---- */
 
-static weft_err handle_infer(infer *s) {
+static weft_err tensor_array_handle_infer(infer *s) {
   s->out[0] = s->node->out_type[0] == WEFT_RESOURCE ? SHAPE_SCALAR : SHAPE1(2);
   if (s->n_out > 1) s->out[1] = SHAPE_SCALAR;
   return WEFT_OK;
@@ -516,12 +516,12 @@ static shape element_shape(const infer *s) {
   return weft__node_bool(n, "identical_element_shapes", false) || weft__shape_known(&of) ? of : SHAPE_UNKNOWN;
 }
 
-static weft_err read_infer(infer *s) {
+static weft_err tensor_array_read_infer(infer *s) {
   s->out[0] = element_shape(s);
   return WEFT_OK;
 }
 
-static weft_err gather_infer(infer *s) {
+static weft_err tensor_array_gather_infer(infer *s) {
   shape given = attr_shape(s->node, "element_shape"), own = element_shape(s), one;
   if (weft__shape_merge(&one, &given, &own) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
   if (one.rank < 0 || one.rank >= WEFT_MAX_RANK) return WEFT_OK;
@@ -531,7 +531,7 @@ static weft_err gather_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err concat_infer(infer *s) {
+static weft_err tensor_array_concat_infer(infer *s) {
   s->out[1] = SHAPE1(-1);
   return WEFT_OK;
 }
@@ -606,14 +606,14 @@ static weft_err write_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err gather_grad(backprop *b) {
+static weft_err tensor_array_gather_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->in[2], b->dout[0]);
   weft_out in[4] = {g.handle, b->in[1], b->dout[0], g.flow};
   b->din[2] = GRAD_DENSE(array_node(b, "TensorArrayScatter", 4, in, 0, NULL));
   return WEFT_OK;
 }
 
-static weft_err scatter_grad(backprop *b) {
+static weft_err tensor_array_scatter_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->dout[0], b->dout[0]);
   weft_out in[3] = {g.handle, b->in[1], g.flow};
   attr type = of_type("dtype", b, 2);
@@ -622,14 +622,14 @@ static weft_err scatter_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err concat_grad(backprop *b) {
+static weft_err tensor_array_concat_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->in[1], b->dout[0]);
   weft_out in[4] = {g.handle, b->dout[0], b->out[1], g.flow};
   b->din[1] = GRAD_DENSE(array_node(b, "TensorArraySplit", 4, in, 0, NULL));
   return WEFT_OK;
 }
 
-static weft_err split_grad(backprop *b) {
+static weft_err tensor_array_split_grad(backprop *b) {
   gradient_array g = open_gradient(b, b->dout[0], b->dout[0]);
   weft_out in[2] = {g.handle, g.flow};
   attr type = of_type("dtype", b, 1);
@@ -665,50 +665,53 @@ OPS(tensor_array) = {
     {"TensorArrayV3(size:int32) -> (handle:resource, flow:float) | dtype:type element_shape:shape=? "
      "dynamic_size:bool=false clear_after_read:bool=true identical_element_shapes:bool=false "
      "tensor_array_name:string='' ; stateful",
-     "A row of tensors for this step.", .kind = KIND_ARRAY, .flags = OP_STEP_OBJECT, .infer = handle_infer,
+     "A row of tensors for this step.", .kind = KIND_ARRAY, .flags = OP_STEP_OBJECT, .infer = tensor_array_handle_infer,
      .cpu = array_cpu, .no_grad = true, .anywhere = "size", .narrow = NARROW_ALL},
     {"TensorArrayV2(size:int32) -> (handle:string) | dtype:type element_shape:shape=? dynamic_size:bool=false "
      "clear_after_read:bool=true tensor_array_name:string='' ; stateful",
-     "TensorArrayV3 with a string handle.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = array_cpu,
-     .no_grad = true, .narrow = NARROW_ALL},
+     "TensorArrayV3 with a string handle.", .flags = OP_STEP_OBJECT, .infer = tensor_array_handle_infer,
+     .cpu = array_cpu, .no_grad = true, .narrow = NARROW_ALL},
     {"TensorArray(size:int32) -> (handle:&string) | dtype:type dynamic_size:bool=false clear_after_read:bool=true "
      "tensor_array_name:string='' element_shape:shape=? ; stateful",
-     "TensorArrayV3 with a reference handle.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = array_cpu,
-     .no_grad = true, .narrow = NARROW_ALL},
+     "TensorArrayV3 with a reference handle.", .flags = OP_STEP_OBJECT, .infer = tensor_array_handle_infer,
+     .cpu = array_cpu, .no_grad = true, .narrow = NARROW_ALL},
     {"TensorArrayGradV3(handle:resource, flow_in:float) -> (grad_handle:resource, flow_out:float) | source:string ; "
      "stateful",
      "The array of gradients of an array's elements.", .kind = KIND_ARRAY_GRADIENT, .flags = OP_STEP_OBJECT,
-     .infer = handle_infer, .cpu = gradient_cpu, .no_grad = true, .anywhere = ""},
+     .infer = tensor_array_handle_infer, .cpu = gradient_cpu, .no_grad = true, .anywhere = ""},
     {"TensorArrayGradV2(handle:string, flow_in:float) -> (grad_handle:string) | source:string ; stateful",
-     "TensorArrayGradV3 with string handles.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = gradient_cpu,
-     .no_grad = true},
+     "TensorArrayGradV3 with string handles.", .flags = OP_STEP_OBJECT, .infer = tensor_array_handle_infer,
+     .cpu = gradient_cpu, .no_grad = true},
     {"TensorArrayGrad(handle:string, flow_in:float) -> (grad_handle:&string) | source:string ; stateful",
-     "TensorArrayGradV3 with a reference handle.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = gradient_cpu,
-     .no_grad = true},
+     "TensorArrayGradV3 with a reference handle.", .flags = OP_STEP_OBJECT, .infer = tensor_array_handle_infer,
+     .cpu = gradient_cpu, .no_grad = true},
     {"TensorArrayGradWithShape(handle:resource, flow_in:float, shape_to_prepend:int32) -> (grad_handle:resource, "
      "flow_out:float) | source:string ; stateful",
-     "TensorArrayGradV3 for gradients with more leading axes.", .flags = OP_STEP_OBJECT, .infer = handle_infer,
-     .cpu = gradient_with_shape_cpu, .no_grad = true, .anywhere = "shape_to_prepend"},
+     "TensorArrayGradV3 for gradients with more leading axes.", .flags = OP_STEP_OBJECT,
+     .infer = tensor_array_handle_infer, .cpu = gradient_with_shape_cpu, .no_grad = true,
+     .anywhere = "shape_to_prepend"},
     ASKS("TensorArrayWrite", ", index:int32, value:T, flow_in:float", FLOW, " | T:type", "Sets one element.",
          weft__infer_scalar, write_cpu, "index value?", .kind = KIND_ARRAY_WRITE, .grad = write_grad),
-    ASKS("TensorArrayRead", ", index:int32, flow_in:float", "value:dtype", " | dtype:type", "One element.", read_infer,
-         read_cpu, "index value?", .kind = KIND_ARRAY_READ, .grad = read_grad),
+    ASKS("TensorArrayRead", ", index:int32, flow_in:float", "value:dtype", " | dtype:type", "One element.",
+         tensor_array_read_infer, tensor_array_read_cpu, "index value?", .kind = KIND_ARRAY_READ, .grad = read_grad),
     ASKS("TensorArrayGather", ", indices:int32, flow_in:float", "value:dtype", VALUE, "Elements, stacked.",
-         gather_infer, gather_cpu, "indices value?", .kind = KIND_ARRAY_GATHER, .grad = gather_grad),
+         tensor_array_gather_infer, tensor_array_gather_cpu, "indices value?", .kind = KIND_ARRAY_GATHER,
+         .grad = tensor_array_gather_grad),
     ASKS("TensorArrayScatter", ", indices:int32, value:T, flow_in:float", FLOW, " | T:type",
-         "Sets elements from the rows of a tensor.", weft__infer_scalar, scatter_cpu, "indices value?",
-         .kind = KIND_ARRAY_SCATTER, .grad = scatter_grad),
+         "Sets elements from the rows of a tensor.", weft__infer_scalar, tensor_array_scatter_cpu, "indices value?",
+         .kind = KIND_ARRAY_SCATTER, .grad = tensor_array_scatter_grad),
     ASKS("TensorArrayConcat", ", flow_in:float", "value:dtype, lengths:int64",
          " | dtype:type element_shape_except0:shape=?", "All elements, one after the other, and their lengths.",
-         concat_infer, concat_cpu, "value? lengths", .grad = concat_grad),
+         tensor_array_concat_infer, tensor_array_concat_cpu, "value? lengths", .grad = tensor_array_concat_grad),
     ASKS("TensorArraySplit", ", value:T, lengths:int64, flow_in:float", FLOW, " | T:type",
-         "Sets elements from parts of a tensor.", weft__infer_scalar, split_cpu, "value? lengths", .grad = split_grad),
+         "Sets elements from parts of a tensor.", weft__infer_scalar, tensor_array_split_cpu, "value? lengths",
+         .grad = tensor_array_split_grad),
     ASKS("TensorArraySize", ", flow_in:float", "size:int32", "", "How many places the array has.", weft__infer_scalar,
-         size_cpu, "size", .kind = KIND_ARRAY_SIZE, .no_grad = true),
-    ASKS("TensorArrayClose", "", "", "", "Lets go of the elements.", weft__infer_none, close_cpu, "",
+         tensor_array_size_cpu, "size", .kind = KIND_ARRAY_SIZE, .no_grad = true),
+    ASKS("TensorArrayClose", "", "", "", "Lets go of the elements.", weft__infer_none, tensor_array_close_cpu, "",
          .kind = KIND_CLOSE, .no_grad = true),
     {"TensorArrayPack(handle:&string, flow_in:float) -> (value:dtype)" VALUE, "All elements, stacked.",
-     .flags = OP_STEP_OBJECT, .infer = gather_infer, .cpu = pack_cpu},
+     .flags = OP_STEP_OBJECT, .infer = tensor_array_gather_infer, .cpu = pack_cpu},
     {"TensorArrayUnpack(handle:&string, value:T, flow_in:float) -> (flow_out:float) | T:type",
      "Sets all elements from the rows of a tensor.", .flags = OP_STEP_OBJECT, .infer = weft__infer_scalar,
      .cpu = unpack_cpu},

@@ -122,7 +122,7 @@ static weft_err tensor_list_scatter(kernel *k, tensor_list *l, int rows, int at)
   return err;
 }
 
-static weft_err scatter_cpu(kernel *k) {
+static weft_err tensor_list_scatter_cpu(kernel *k) {
   shape s;
   tensor_list *l = NULL;
   int64_t given = -1;
@@ -261,7 +261,7 @@ static weft_err tensor_list_check_index(const kernel *k, const tensor_list *l, i
                            (long long)i, (long long)l->n);
 }
 
-static weft_err get_cpu(kernel *k) {
+static weft_err tensor_list_get_cpu(kernel *k) {
   tensor_list *l = NULL;
   shape s;
   int64_t i;
@@ -272,7 +272,7 @@ static weft_err get_cpu(kernel *k) {
   return out_element(k, 0, l, i, &s);
 }
 
-static weft_err set_cpu(kernel *k) {
+static weft_err tensor_list_set_cpu(kernel *k) {
   tensor_list *from = NULL, *l = NULL;
   int64_t i;
   WEFT_TRY(list_in(k, 0, &from));
@@ -320,7 +320,7 @@ static weft_err out_rows(kernel *k, const tensor_list *l, int64_t n, const weft_
   return WEFT_OK;
 }
 
-static weft_err stack_cpu(kernel *k) {
+static weft_err tensor_list_stack_cpu(kernel *k) {
   tensor_list *l = NULL;
   shape s;
   int64_t want = weft__node_int(k->node, "num_elements", -1);
@@ -334,7 +334,7 @@ static weft_err stack_cpu(kernel *k) {
   return out_rows(k, l, l->n, NULL, &s);
 }
 
-static weft_err gather_cpu(kernel *k) {
+static weft_err tensor_list_gather_cpu(kernel *k) {
   tensor_list *l = NULL;
   shape s;
   WEFT_TRY(list_in(k, 0, &l));
@@ -376,7 +376,7 @@ static weft_err element_shape_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err join_cpu(kernel *k) {
+static weft_err tensor_list_join_cpu(kernel *k) {
   tensor_list *a = NULL, *b = NULL, *l = NULL;
   WEFT_TRY(list_in(k, 0, &a));
   WEFT_TRY(list_in(k, 1, &b));
@@ -411,7 +411,7 @@ static weft_err tensor_list_concat_shape(kernel *k, const tensor_list *l, shape 
   return WEFT_OK;
 }
 
-static weft_err concat_cpu(kernel *k) {
+static weft_err tensor_list_concat_cpu(kernel *k) {
   tensor_list *l = NULL;
   shape s;
   WEFT_TRY(list_in(k, 0, &l));
@@ -427,7 +427,7 @@ static weft_err concat_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err split_cpu(kernel *k) {
+static weft_err tensor_list_split_cpu(kernel *k) {
   tensor_list *l = NULL;
   shape s;
   const weft_tensor *all = k->in[0];
@@ -473,7 +473,7 @@ static weft_err rows_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err concat_infer(infer *s) {
+static weft_err tensor_list_concat_infer(infer *s) {
   s->out[1] = SHAPE1(-1);
   return WEFT_OK;
 }
@@ -541,7 +541,7 @@ static weft_err get_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err set_grad(backprop *b) {
+static weft_err tensor_list_set_grad(backprop *b) {
   const weft_dtype element = tensor_list_type_of(b, b->in[2]);
   const weft_out set[] = {b->dout[0], b->in[1], weft__b_zeros_like(b->graph, b->in[2])};
   const weft_out get[] = {b->dout[0], b->in[1], weft__b_shape(b->graph, b->in[2])};
@@ -555,7 +555,7 @@ static weft_err set_grad(backprop *b) {
 
 /* Like TF, this sets the gradients and does not add them: if an element was gathered twice, its last gradient
  * counts. */
-static weft_err gather_grad(backprop *b) {
+static weft_err tensor_list_gather_grad(backprop *b) {
   const weft_dtype element = tensor_list_type_of(b, b->out[0]);
   const weft_out in[] = {reserve_like(b, b->in[0], element), b->dout[0], b->in[1]};
   b->din[0] = GRAD_DENSE(list_node(b, "TensorListScatterIntoExistingList", 3, in, element));
@@ -567,7 +567,7 @@ static grad_value tensor_list_gathered(backprop *b, weft_out rows, weft_out indi
   return GRAD_DENSE(list_node(b, "TensorListGather", 3, in, tensor_list_type_of(b, rows)));
 }
 
-static weft_err scatter_grad(backprop *b) {
+static weft_err tensor_list_scatter_grad(backprop *b) {
   b->din[0] = tensor_list_gathered(b, b->in[0], b->in[1]);
   return WEFT_OK;
 }
@@ -579,14 +579,14 @@ static weft_err scatter_into_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err concat_grad(backprop *b) {
+static weft_err tensor_list_concat_grad(backprop *b) {
   if (b->dout[0].node < 0) return WEFT_OK;
   const weft_out in[] = {b->dout[0], element_shape_of(b, b->in[0]), b->out[1]};
   b->din[0] = GRAD_DENSE(list_node(b, "TensorListSplit", 3, in, tensor_list_type_of(b, b->out[0])));
   return WEFT_OK;
 }
 
-static weft_err split_grad(backprop *b) {
+static weft_err tensor_list_split_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out dims[] = {weft__b_ints(g, (int64_t[]){-1}, 1), shape_behind(b, b->in[0], 1)};
   const weft_out in[] = {b->dout[0], weft__b_concat(g, 2, dims, weft__b_scalar(g, WEFT_INT32, 0)), b->in[2]};
@@ -612,11 +612,12 @@ OPS(tensor_list) = {
          "The rows of a tensor.", weft__infer_scalar, from_tensor_cpu, .grad = from_tensor_grad),
     LIST("TensorListScatter(tensor:element_dtype, indices:int32, element_shape:shape_type) -> "
          "(output_handle:variant)" TYPES,
-         "Rows of a tensor put at indices.", weft__infer_scalar, scatter_cpu, .grad = scatter_grad),
+         "Rows of a tensor put at indices.", weft__infer_scalar, tensor_list_scatter_cpu,
+         .grad = tensor_list_scatter_grad),
     LIST("TensorListScatterV2(tensor:element_dtype, indices:int32, element_shape:shape_type, num_elements:int32) -> "
          "(output_handle:variant)" TYPES,
-         "Rows of a tensor put at indices of a list of that length.", weft__infer_scalar, scatter_cpu,
-         .grad = scatter_grad),
+         "Rows of a tensor put at indices of a list of that length.", weft__infer_scalar, tensor_list_scatter_cpu,
+         .grad = tensor_list_scatter_grad),
     LIST("TensorListScatterIntoExistingList(input_handle:variant, tensor:element_dtype, indices:int32) -> "
          "(output_handle:variant) | element_dtype:type",
          "A list with rows of a tensor put at indices.", weft__infer_scalar, scatter_into_cpu,
@@ -633,27 +634,31 @@ OPS(tensor_list) = {
          "The last element, and the list without it.", value_infer, pop_cpu, .grad = pop_grad),
     LIST("TensorListGetItem(input_handle:variant, index:int32, element_shape:int32) -> (item:element_dtype) | "
          "element_dtype:type",
-         "An element.", value_infer, get_cpu, .grad = get_grad),
+         "An element.", value_infer, tensor_list_get_cpu, .grad = get_grad),
     LIST("TensorListSetItem(input_handle:variant, index:int32, item:element_dtype) -> (output_handle:variant) | "
          "element_dtype:type resize_if_index_out_of_bounds:bool=false",
-         "A list with one element replaced.", weft__infer_scalar, set_cpu, .grad = set_grad, .narrow = NARROW_ALL),
+         "A list with one element replaced.", weft__infer_scalar, tensor_list_set_cpu, .grad = tensor_list_set_grad,
+         .narrow = NARROW_ALL),
     LIST("TensorListStack(input_handle:variant, element_shape:int32) -> (tensor:element_dtype) | element_dtype:type "
          "num_elements:int=-1",
-         "The elements as rows of a tensor.", rows_infer, stack_cpu, .grad = stack_grad),
+         "The elements as rows of a tensor.", rows_infer, tensor_list_stack_cpu, .grad = stack_grad),
     LIST("TensorListGather(input_handle:variant, indices:int32, element_shape:int32) -> (values:element_dtype) | "
          "element_dtype:type",
-         "Chosen elements as rows of a tensor.", rows_infer, gather_cpu, .grad = gather_grad),
+         "Chosen elements as rows of a tensor.", rows_infer, tensor_list_gather_cpu, .grad = tensor_list_gather_grad),
     LIST("TensorListConcat(input_handle:variant) -> (tensor:element_dtype, lengths:int64) | element_dtype:type "
          "element_shape:shape=?",
-         "The elements one behind the other.", concat_infer, concat_cpu, .grad = concat_grad),
+         "The elements one behind the other.", tensor_list_concat_infer, tensor_list_concat_cpu,
+         .grad = tensor_list_concat_grad),
     LIST("TensorListConcatV2(input_handle:variant, element_shape:shape_type, leading_dims:int64) -> "
          "(tensor:element_dtype, lengths:int64)" TYPES,
-         "The elements one behind the other.", concat_infer, concat_cpu, .grad = concat_grad),
+         "The elements one behind the other.", tensor_list_concat_infer, tensor_list_concat_cpu,
+         .grad = tensor_list_concat_grad),
     LIST("TensorListSplit(tensor:element_dtype, element_shape:shape_type, lengths:int64) -> "
          "(output_handle:variant)" TYPES,
-         "A tensor cut along its first dimension.", weft__infer_scalar, split_cpu, .grad = split_grad),
+         "A tensor cut along its first dimension.", weft__infer_scalar, tensor_list_split_cpu,
+         .grad = tensor_list_split_grad),
     LIST("TensorListConcatLists(input_a:variant, input_b:variant) -> (output:variant) | element_dtype:type",
-         "Two lists as one.", weft__infer_scalar, join_cpu, .no_grad = true, .narrow = NARROW_ALL),
+         "Two lists as one.", weft__infer_scalar, tensor_list_join_cpu, .no_grad = true, .narrow = NARROW_ALL),
     LIST("TensorListLength(input_handle:variant) -> (length:int32)", "How many elements.", weft__infer_scalar,
          length_cpu, .no_grad = true),
     LIST("TensorListResize(input_handle:variant, size:int32) -> (output_handle:variant)", "A list of another length.",

@@ -93,7 +93,7 @@ static void share_pair(map_pair *to, const map_pair *from) {
   weft__tensor_share(&to->value, &from->value);
 }
 
-static weft_err insert_cpu(kernel *k) {
+static weft_err tensor_map_insert_cpu(kernel *k) {
   tensor_map *old = NULL, *m = NULL;
   WEFT_TRY(tensor_map_in(k, &old));
   WEFT_TRY(tensor_map_check_key(k));
@@ -142,7 +142,7 @@ static weft_err has_key_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err size_cpu(kernel *k) {
+static weft_err tensor_map_size_cpu(kernel *k) {
   tensor_map *m = NULL;
   WEFT_TRY(tensor_map_in(k, &m));
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
@@ -164,7 +164,7 @@ static weft_err check_stack(const kernel *k, const tensor_map *m) {
   return WEFT_OK;
 }
 
-static weft_err stack_cpu(kernel *k) {
+static weft_err tensor_map_stack_cpu(kernel *k) {
   tensor_map *m = NULL;
   WEFT_TRY(tensor_map_in(k, &m));
   WEFT_TRY(check_stack(k, m));
@@ -187,8 +187,8 @@ OPS(tensor_map) = {
      .cpu = empty_map_cpu},
     {"TensorMapInsert" MAP ", key:key_dtype, value:value_dtype) -> (output_handle:variant) | key_dtype:type "
      "value_dtype:type",
-     "A map with one more entry, or another value.", OP_NO_FOLD, .infer = weft__infer_scalar, .cpu = insert_cpu,
-     .narrow = NARROW_ALL},
+     "A map with one more entry, or another value.", OP_NO_FOLD, .infer = weft__infer_scalar,
+     .cpu = tensor_map_insert_cpu, .narrow = NARROW_ALL},
     {"TensorMapErase" MAP ", key:key_dtype) -> (output_handle:variant) | key_dtype:type value_dtype:type",
      "A map without that entry.", OP_NO_FOLD, .infer = weft__infer_scalar, .cpu = erase_cpu, .narrow = NARROW_ALL},
     {"TensorMapLookup" MAP ", key:key_dtype) -> (value:value_dtype) | key_dtype:type value_dtype:type",
@@ -196,8 +196,8 @@ OPS(tensor_map) = {
     {"TensorMapHasKey" MAP ", key:key_dtype) -> (has_key:bool) | key_dtype:type", "Has the map that key?", OP_NO_FOLD,
      .infer = weft__infer_scalar, .cpu = has_key_cpu, .narrow = NARROW_ALL},
     {"TensorMapSize" MAP ") -> (size:int32)", "How many entries the map has.", OP_NO_FOLD, .infer = weft__infer_scalar,
-     .cpu = size_cpu},
+     .cpu = tensor_map_size_cpu},
     {"TensorMapStackKeys" MAP ") -> (keys:key_dtype) | key_dtype:type", "The keys as one tensor.", OP_NO_FOLD,
-     .infer = weft__infer_none, .cpu = stack_cpu, .narrow = NARROW_ALL},
+     .infer = weft__infer_none, .cpu = tensor_map_stack_cpu, .narrow = NARROW_ALL},
     {.scenario = "tests/parity/test_tensor_maps.py"},
 };

@@ -86,7 +86,7 @@ static weft_err missing_read(const kernel *k, const variable *v) {
   return weft__error_add_facts(err, ERROR_UNINITIALIZED);
 }
 
-static weft_err read_infer(infer *s) {
+static weft_err variable_read_infer(infer *s) {
   weft_dtype type, want = weft__node_type(s->node, "dtype");
   weft__infer_variable(s, 0, &type, &s->out[0]);
   if (type != WEFT_INVALID && type != want)
@@ -95,7 +95,7 @@ static weft_err read_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err read_cpu(kernel *k) {
+static weft_err variable_read_cpu(kernel *k) {
   variable *v = NULL;
   weft_tensor now = {0};
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
@@ -116,7 +116,7 @@ static weft_err read_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err shape_infer(infer *s) {
+static weft_err variable_shape_infer(infer *s) {
   weft_dtype type;
   shape of;
   weft__infer_variable(s, 0, &type, &of);
@@ -252,12 +252,12 @@ static weft_err update_variable(kernel *k, combine_op what, bool is_resource) {
   return err;
 }
 
-static weft_err add_cpu(kernel *k) { return update_variable(k, COMBINE_ADD, false); }
+static weft_err variable_add_cpu(kernel *k) { return update_variable(k, COMBINE_ADD, false); }
 static weft_err sub_cpu(kernel *k) { return update_variable(k, COMBINE_SUB, false); }
 static weft_err resource_add_cpu(kernel *k) { return update_variable(k, COMBINE_ADD, true); }
 static weft_err resource_sub_cpu(kernel *k) { return update_variable(k, COMBINE_SUB, true); }
 
-static weft_err update_infer(infer *s) { return merge_infer(s, &s->in[0], &s->in[1], &s->out[0]); }
+static weft_err variable_update_infer(infer *s) { return merge_infer(s, &s->in[0], &s->in[1], &s->out[0]); }
 
 /* ---- counting ---- */
 
@@ -399,10 +399,10 @@ OPS(variable) = {
     {"DisableCopyOnRead(resource:resource) -> () ; stateful", "Lets reads of the variable share its value.",
      .infer = weft__infer_none, .cpu = shared_read_cpu, .cases = shared_read_cases},
     {"ReadVariableOp(resource:resource) -> (value:dtype) | dtype:type ; stateful", "The variable's value now.",
-     .kind = KIND_READ, .infer = read_infer, .cpu = read_cpu, .grad = read_grad, .cases = read_cases, .anywhere = "",
-     .narrow = NARROW_ALL},
+     .kind = KIND_READ, .infer = variable_read_infer, .cpu = variable_read_cpu, .grad = read_grad, .cases = read_cases,
+     .anywhere = "", .narrow = NARROW_ALL},
     {"VariableShape(input:resource) -> (output:out_type) | out_type:type{int32,int64}=int32 ; stateful",
-     "The shape of the variable's value.", .infer = shape_infer, .cpu = shape_cpu, .no_grad = true,
+     "The shape of the variable's value.", .infer = variable_shape_infer, .cpu = shape_cpu, .no_grad = true,
      .cases = shape_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output"},
     {"Assign(ref:&T, value:T) -> (output_ref:&T) | T:type validate_shape:bool=true use_locking:bool=true ; uninit",
      "Gives the variable a value.", .flags = OP_UPDATES, .infer = assign_infer, .cpu = assign_cpu, .fusion = &assigns,
@@ -411,11 +411,11 @@ OPS(variable) = {
      "Gives the variable a value.", .flags = OP_UPDATES, .infer = resource_assign_infer, .cpu = resource_assign_cpu,
      .fusion = &assigns, .cases = resource_assign_cases, .anywhere = "", .narrow = NARROW_ALL},
     {"AssignAdd(ref:&T, value:T) -> (output_ref:&T) | T:type{number} use_locking:bool=false", "Adds to the variable.",
-     .flags = OP_UPDATES, .infer = update_infer, .cpu = add_cpu, .no_grad = true, .fusion = &adds,
+     .flags = OP_UPDATES, .infer = variable_update_infer, .cpu = variable_add_cpu, .no_grad = true, .fusion = &adds,
      .cases = update_cases},
     {"AssignSub(ref:&T, value:T) -> (output_ref:&T) | T:type{number} use_locking:bool=false",
-     "Subtracts from the variable.", .flags = OP_UPDATES, .infer = update_infer, .cpu = sub_cpu, .no_grad = true,
-     .fusion = &subtracts, .cases = update_cases},
+     "Subtracts from the variable.", .flags = OP_UPDATES, .infer = variable_update_infer, .cpu = sub_cpu,
+     .no_grad = true, .fusion = &subtracts, .cases = update_cases},
     {"AssignAddVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful", "Adds to the variable.",
      .flags = OP_UPDATES, .infer = resource_assign_infer, .cpu = resource_add_cpu, .cases = update_cases},
     {"AssignSubVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful",

@@ -20,7 +20,7 @@ static void string_code_encode(text *t, const str *s, bool pad) {
   }
 }
 
-static weft_err encode_cpu(kernel *k) {
+static weft_err string_code_encode_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   bool pad = weft__node_bool(k->node, "pad", false);
   weft_tensor *y = weft__out(k, 0, &x->shape);
@@ -53,7 +53,7 @@ static const char *string_code_decode(text *t, const str *s) {
   return NULL;
 }
 
-static weft_err decode_cpu(kernel *k) {
+static weft_err string_code_decode_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
@@ -88,8 +88,8 @@ static const op_case decode_cases[] = {
 
 OPS(string_code) = {
     {"EncodeBase64(input:string) -> (output:string) | pad:bool=false", "Bytes spelt in 64 safe characters.",
-     .infer = weft__infer_same, .cpu = encode_cpu, .no_grad = true, .cases = encode_cases},
+     .infer = weft__infer_same, .cpu = string_code_encode_cpu, .no_grad = true, .cases = encode_cases},
     {"DecodeBase64(input:string) -> (output:string)", "The bytes that 64 safe characters spell.",
-     .infer = weft__infer_same, .cpu = decode_cpu, .no_grad = true, .cases = decode_cases},
+     .infer = weft__infer_same, .cpu = string_code_decode_cpu, .no_grad = true, .cases = decode_cases},
     {0},
 };

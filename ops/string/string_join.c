@@ -8,7 +8,7 @@
 /* ---- StringJoin ---- */
 
 /* Scalars broadcast to any shape; the other inputs must have equal shapes. */
-static weft_err join_infer(infer *s) {
+static weft_err string_join_infer(infer *s) {
   shape out = SHAPE_SCALAR;
   bool unknown = false;
   for (int i = 0; i < s->n_in; i++) {
@@ -48,7 +48,7 @@ static weft_err take_text(str *to, text *t) {
   return err;
 }
 
-static weft_err join_cpu(kernel *k) {
+static weft_err string_join_cpu(kernel *k) {
   attr_str sep = weft__node_str(k->node, "separator");
   shape out;
   WEFT_TRY(join_shape(k, &out));
@@ -69,7 +69,7 @@ static weft_err join_cpu(kernel *k) {
 
 /* ---- ReduceJoin: joins the given axes, the first of them varying fastest ---- */
 
-static weft_err reduce_infer(infer *s) {
+static weft_err string_join_reduce_infer(infer *s) {
   const shape *x = &s->in[0];
   const weft_tensor *axes = weft__infer_value(s, 1);
   bool gone[WEFT_MAX_RANK] = {false}, keep = weft__node_bool(s->node, "keep_dims", false);
@@ -136,7 +136,7 @@ static int64_t items_of(const shape *x, const int *axes, int n) {
   return items;
 }
 
-static weft_err reduce_cpu(kernel *k) {
+static weft_err string_join_reduce_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   attr_str sep = weft__node_str(k->node, "separator");
   reduction r;
@@ -188,8 +188,10 @@ static const op_case reduce_cases[] = {
 
 OPS(string_join) = {
     {"StringJoin(inputs:N*string) -> (output:string) | N:int>=0 separator:string=''",
-     "Strings joined element by element.", .infer = join_infer, .cpu = join_cpu, .no_grad = true, .cases = join_cases},
+     "Strings joined element by element.", .infer = string_join_infer, .cpu = string_join_cpu, .no_grad = true,
+     .cases = join_cases},
     {"ReduceJoin(inputs:string, reduction_indices:int32) -> (output:string) | keep_dims:bool=false separator:string=''",
-     "Strings joined along axes.", .infer = reduce_infer, .cpu = reduce_cpu, .no_grad = true, .cases = reduce_cases},
+     "Strings joined along axes.", .infer = string_join_reduce_infer, .cpu = string_join_reduce_cpu, .no_grad = true,
+     .cases = reduce_cases},
     {0},
 };

@@ -113,7 +113,7 @@ static weft_err ngrams_infer(infer *s) {
 
 /* ---- UnsortedSegmentJoin ---- */
 
-static weft_err join_infer(infer *s) {
+static weft_err string_ngrams_join_infer(infer *s) {
   const weft_tensor *n = weft__infer_value(s, 2);
   const shape *in = &s->in[0], *ids = &s->in[1];
   WEFT_TRY(weft__infer_rank(s, 2, 0, NULL));
@@ -150,7 +150,7 @@ static weft_err join_shape(const kernel *k, shape *out) {
   return WEFT_OK;
 }
 
-static weft_err join_cpu(kernel *k) {
+static weft_err string_ngrams_join_cpu(kernel *k) {
   shape s;
   WEFT_TRY(join_shape(k, &s));
   const attr_str separator = weft__node_str(k->node, "separator");
@@ -211,6 +211,7 @@ OPS(string_ngrams) = {
      "Words that stand together in ragged rows.", .infer = ngrams_infer, .cpu = ngrams_cpu, .cases = ngrams_cases},
     {"UnsortedSegmentJoin(inputs:string, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:string) | "
      "separator:string='' Tindices:type{int32,int64} Tnumsegments:type{int32,int64}=int32",
-     "Strings of equal segments joined.", .infer = join_infer, .cpu = join_cpu, .cases = join_cases},
+     "Strings of equal segments joined.", .infer = string_ngrams_join_infer, .cpu = string_ngrams_join_cpu,
+     .cases = join_cases},
     {0},
 };

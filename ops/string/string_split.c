@@ -7,7 +7,7 @@
 #include "graph/op.h"
 #include <string.h>
 
-static weft_err split_infer(infer *s) {
+static weft_err string_split_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 1, NULL));
   WEFT_TRY(weft__infer_rank(s, 1, 0, NULL));
   s->out[0] = SHAPE2(-1, 2);
@@ -133,7 +133,7 @@ static void cut_v2(kernel *k, pieces *p, const str *s) {
     cut_at(p, s, sep, most);
 }
 
-static weft_err split_cpu(kernel *k) {
+static weft_err string_split_cpu(kernel *k) {
   WEFT_TRY(check_inputs(k, "delimiter"));
   const str *delimiter = k->in[1]->data;
   pieces p = {.skip_empty = weft__node_bool(k->node, "skip_empty", true)};
@@ -176,10 +176,10 @@ static const op_case split_v2_cases[] = {
 OPS(string_split) = {
     {"StringSplit(input:string, delimiter:string) -> (indices:int64, values:string, shape:int64) | "
      "skip_empty:bool=true",
-     "Strings cut at any character of the delimiter.", .infer = split_infer, .cpu = split_cpu, .no_grad = true,
-     .cases = split_cases},
+     "Strings cut at any character of the delimiter.", .infer = string_split_infer, .cpu = string_split_cpu,
+     .no_grad = true, .cases = split_cases},
     {"StringSplitV2(input:string, sep:string) -> (indices:int64, values:string, shape:int64) | maxsplit:int=-1",
-     "Strings cut at the separator, or at white space.", .infer = split_infer, .cpu = split_v2_cpu,
+     "Strings cut at the separator, or at white space.", .infer = string_split_infer, .cpu = split_v2_cpu,
      .cases = split_v2_cases},
     {0},
 };

@@ -84,7 +84,7 @@ static void characters_finish(characters *all) {
 
 /* ---- UnicodeDecode ---- */
 
-static weft_err decode_infer(infer *s) {
+static weft_err string_unicode_decode_infer(infer *s) {
   const int64_t n = s->in[0].rank < 0 ? -1 : weft__shape_count(&s->in[0]);
   s->out[0] = SHAPE1(n < 0 ? -1 : n + 1);
   for (int i = 1; i < s->n_out; i++) s->out[i] = SHAPE1(-1);
@@ -99,7 +99,7 @@ static weft_err put_characters(kernel *k, const characters *all) {
   return WEFT_OK;
 }
 
-static weft_err decode_cpu(kernel *k) {
+static weft_err string_unicode_decode_cpu(kernel *k) {
   const weft_tensor *in = k->in[0];
   const int64_t n = weft__tensor_count(in);
   conversion v;
@@ -143,7 +143,7 @@ static weft_err encode_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err encode_cpu(kernel *k) {
+static weft_err string_unicode_encode_cpu(kernel *k) {
   conversion v;
   text row = {0};
   WEFT_TRY(read_attributes(k, &v));
@@ -257,15 +257,16 @@ static const op_case script_cases[] = {
 
 OPS(string_unicode) = {
     {"UnicodeDecode(input:string) -> (row_splits:Tsplits, char_values:int32) | " INPUT SPLITS,
-     "The characters of each string.", .infer = decode_infer, .cpu = decode_cpu, .cases = decode_cases},
+     "The characters of each string.", .infer = string_unicode_decode_infer, .cpu = string_unicode_decode_cpu,
+     .cases = decode_cases},
     {"UnicodeDecodeWithOffsets(input:string) -> (row_splits:Tsplits, char_values:int32, char_to_byte_starts:int64) "
      "| " INPUT SPLITS,
-     "The characters of each string, and the byte where each begins.", .infer = decode_infer, .cpu = decode_cpu,
-     .cases = offset_cases},
+     "The characters of each string, and the byte where each begins.", .infer = string_unicode_decode_infer,
+     .cpu = string_unicode_decode_cpu, .cases = offset_cases},
     {"UnicodeEncode(input_values:int32, input_splits:Tsplits) -> (output:string) | "
      "errors:string{'ignore','replace','strict'}='replace' output_encoding:string{'UTF-8','UTF-16-BE','UTF-32-BE'} "
      "replacement_char:int=65533" SPLITS,
-     "Strings of rows of characters.", .infer = encode_infer, .cpu = encode_cpu, .cases = encode_cases},
+     "Strings of rows of characters.", .infer = encode_infer, .cpu = string_unicode_encode_cpu, .cases = encode_cases},
     {"UnicodeTranscode(input:string) -> (output:string) | input_encoding:string "
      "output_encoding:string{'UTF-8','UTF-16-BE','UTF-32-BE'} errors:string{'strict','replace','ignore'}='replace' "
      "replacement_char:int=65533 replace_control_characters:bool=false",

@@ -125,7 +125,7 @@ static weft_err merge_one(const kernel *k, map *seen, text *summary, const str *
   return WEFT_OK;
 }
 
-static weft_err merge_cpu(kernel *k) {
+static weft_err summary_merge_cpu(kernel *k) {
   map seen = {0};
   text summary = {0};
   weft_err err = WEFT_OK;
@@ -179,6 +179,6 @@ OPS(summary) = {
      "A Summary with a tensor, a tag and metadata.", .infer = weft__infer_scalar, .cpu = tensor_v2_cpu, .no_grad = true,
      .cases = tensor_v2_cases},
     {"MergeSummary(inputs:N*string) -> (summary:string) | N:int>=1", "The values of several Summaries in one.",
-     .infer = weft__infer_scalar, .cpu = merge_cpu, .no_grad = true, .cases = merge_cases},
+     .infer = weft__infer_scalar, .cpu = summary_merge_cpu, .no_grad = true, .cases = merge_cases},
     {0},
 };

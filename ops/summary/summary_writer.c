@@ -59,7 +59,7 @@ static weft_err flush_cpu(kernel *k) {
   return weft__kernel_in(k, weft__summary_writer_flush(w));
 }
 
-static weft_err close_cpu(kernel *k) {
+static weft_err summary_writer_close_cpu(kernel *k) {
   summary_writer *w = NULL;
   WEFT_TRY(find_writer(k, &w));
   return weft__kernel_in(k, weft__summary_writer_close(w));
@@ -213,6 +213,6 @@ OPS(summary_writer) = {
     {"FlushSummaryWriter(writer:resource) -> () ; stateful", "Writes all events to the disk.",
      .infer = weft__infer_none, .cpu = flush_cpu},
     {"CloseSummaryWriter(writer:resource) -> () ; stateful", "Closes the event file.", .infer = weft__infer_none,
-     .cpu = close_cpu},
+     .cpu = summary_writer_close_cpu},
     {.scenario = "tests/parity/test_summary_writer.py"},
 };

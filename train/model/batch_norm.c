@@ -259,7 +259,7 @@ static bool norm_can_fuse(const norm *n) {
   return !n->opts->unfused && norm_layout(n) && (norm_narrow(n) || weft__type_of(n->g, n->x) == WEFT_FLOAT);
 }
 
-static weft_err norm_check(const weft_graph *g, weft_out x, const batch_norm *b) {
+static weft_err batch_norm_check(const weft_graph *g, weft_out x, const batch_norm *b) {
   const shape *s = weft__shape_of(g, x);
   if (b->channels_first && s->rank != 4 && s->rank != 5)
     return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -280,7 +280,7 @@ static weft_err norm_check(const weft_graph *g, weft_out x, const batch_norm *b)
 
 weft_out weft__batch_normalization(weft_graph *g, weft_out x, training t, const batch_norm *b) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  if (!weft__named_keep(g, norm_check(g, x, b))) return WEFT_NONE;
+  if (!weft__named_keep(g, batch_norm_check(g, x, b))) return WEFT_NONE;
   if (!weft__layer_enter(g, b->name, "batch_normalization", b->reuse)) return WEFT_NONE;
   norm n = {.g = g, .opts = b, .when = t, .x = x};
   n.axis = b->channels_first ? 1 : weft__shape_of(g, x)->rank - 1;

@@ -26,12 +26,12 @@ static weft_err read_config(session_opts *to, const weft_server_opts *o) {
 
 /* Returns true if the variable is set and is neither empty nor "0". */
 static bool server_is_set(const char *name) {
-  const char *text = weft__given_or_env(NULL, name);
+  const char *text = weft__open_given_or_env(NULL, name);
   return text && strcmp(text, "0") != 0;
 }
 
 static weft_err read_status_port(int *to, int given) {
-  const char *text = weft__given_or_env(NULL, "WEFT_STATUS_PORT");
+  const char *text = weft__open_given_or_env(NULL, "WEFT_STATUS_PORT");
   char *end = NULL;
   long port = given ? given : text ? strtol(text, &end, 10) : 0;
   if (!given && end && *end)
@@ -50,7 +50,7 @@ static weft_err server_create(weft_server **out, const cluster *c, const char *j
   credentials who;
   server_opts opts = {.job = job,
                       .task = index,
-                      .bind = weft__given_or_env(o->bind, "WEFT_BIND"),
+                      .bind = weft__open_given_or_env(o->bind, "WEFT_BIND"),
                       .allow_dirs = o->allow_dirs ? o->allow_dirs : getenv("WEFT_ALLOW_DIRS"),
                       .require_auth = o->require_auth || server_is_set("WEFT_REQUIRE_AUTH"),
                       .serve = o->serve};
@@ -164,7 +164,7 @@ weft_err weft_session_devices(weft_devices **out, weft_session *sess) {
 
 void weft_devices_destroy(weft_devices *d) {
   if (!d) return;
-  weft__device_infos_free(d->info, d->n);
+  weft__place_infos_free(d->info, d->n);
   weft__free(d);
 }
 

@@ -78,14 +78,14 @@ weft_out weft_string_input_producer(weft_graph *g, weft_out x, int n, const char
   API_OF_OUT(g, x);
   API_OPTS_OUT(g, weft_producer_opts, opts);
 
-  return weft__string_producer(g, x, n, strings, opts);
+  return weft__input_string_producer(g, x, n, strings, opts);
 }
 weft_out weft_range_input_producer(weft_graph *g, weft_out x, int64_t limit, const weft_producer_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_OF_OUT(g, x);
   API_OPTS_OUT(g, weft_producer_opts, opts);
 
-  return weft__range_producer(g, x, limit, opts);
+  return weft__input_range_producer(g, x, limit, opts);
 }
 void weft_slice_input_producer(weft_graph *g, int n, const weft_out *x, weft_out *out, const weft_producer_opts *opts) {
   API_NEED_OR(g, );
@@ -94,12 +94,12 @@ void weft_slice_input_producer(weft_graph *g, int n, const weft_out *x, weft_out
   API_ALL_OF_ON(g, n, x);
   API_OPTS_ON(g, weft_producer_opts, opts);
 
-  weft__slice_producer(g, n, x, out, opts);
+  weft__input_slice_producer(g, n, x, out, opts);
 }
 weft_out weft_limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *name) {
   API_NEED_OUT(NULL, g);
 
-  return weft__limit_epochs(g, x, epochs, name);
+  return weft__input_limit_epochs(g, x, epochs, name);
 }
 
 weft_out weft_batch(weft_graph *g, int n, const weft_out *x, const weft_batch_opts *opts) {
@@ -109,7 +109,7 @@ weft_out weft_batch(weft_graph *g, int n, const weft_out *x, const weft_batch_op
   API_ALL_OF_OUT(g, n, x);
   API_OPTS_OUT(g, weft_batch_opts, opts);
 
-  return weft__batch(g, 1, n, x, opts, false);
+  return weft__input_batch(g, 1, n, x, opts, false);
 }
 weft_out weft_shuffle_batch(weft_graph *g, int n, const weft_out *x, const weft_batch_opts *opts) {
   API_NEED_OUT(NULL, g);
@@ -118,7 +118,7 @@ weft_out weft_shuffle_batch(weft_graph *g, int n, const weft_out *x, const weft_
   API_ALL_OF_OUT(g, n, x);
   API_OPTS_OUT(g, weft_batch_opts, opts);
 
-  return weft__batch(g, 1, n, x, opts, true);
+  return weft__input_batch(g, 1, n, x, opts, true);
 }
 weft_out weft_batch_join(weft_graph *g, int lists, int n, const weft_out *x, const weft_batch_opts *opts) {
   API_NEED_OUT(NULL, g);
@@ -127,7 +127,7 @@ weft_out weft_batch_join(weft_graph *g, int lists, int n, const weft_out *x, con
   API_ALL_OF_OUT(g, n, x);
   API_OPTS_OUT(g, weft_batch_opts, opts);
 
-  return weft__batch(g, lists, n, x, opts, false);
+  return weft__input_batch(g, lists, n, x, opts, false);
 }
 weft_out weft_shuffle_batch_join(weft_graph *g, int lists, int n, const weft_out *x, const weft_batch_opts *opts) {
   API_NEED_OUT(NULL, g);
@@ -136,5 +136,5 @@ weft_out weft_shuffle_batch_join(weft_graph *g, int lists, int n, const weft_out
   API_ALL_OF_OUT(g, n, x);
   API_OPTS_OUT(g, weft_batch_opts, opts);
 
-  return weft__batch(g, lists, n, x, opts, true);
+  return weft__input_batch(g, lists, n, x, opts, true);
 }

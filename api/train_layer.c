@@ -196,7 +196,7 @@ static weft_err read_rnn(cell *c, rnn *r, weft_cell kind, int64_t units, const w
 
 static bool rnn_given(weft_graph *g, const cell *c, const rnn *r, int n, const weft_out *x) {
   return weft__named_given(g, "rnn", n, x) && (r->length.node < 0 || weft__named_given(g, "rnn", 1, &r->length)) &&
-         (!r->initial || weft__named_given(g, "rnn", weft__cell_states(c), r->initial));
+         (!r->initial || weft__named_given(g, "rnn", weft__rnn_cell_states(c), r->initial));
 }
 
 weft_err weft_static_rnn(weft_graph *g, weft_cell kind, int64_t units, int n, const weft_out *inputs,

@@ -16,7 +16,7 @@
 
 /* ---- tokens and certificates ---- */
 
-const char *weft__given_or_env(const char *given, const char *name) {
+const char *weft__open_given_or_env(const char *given, const char *name) {
   if (given) return *given ? given : NULL;
   const char *found = getenv(name);
   return found && *found ? found : NULL;
@@ -51,7 +51,7 @@ static weft_err credentials_read_token(char **out, const char *path) {
 
 /* Fills in c.  A token takes precedence over WEFT_TOKEN_FILE. */
 static weft_err credentials_read(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
-  const char *file = token ? NULL : weft__given_or_env(NULL, "WEFT_TOKEN_FILE");
+  const char *file = token ? NULL : weft__open_given_or_env(NULL, "WEFT_TOKEN_FILE");
   if (token && !(c->token = weft__strdup(token))) return WEFT_OOM;
   if (file) WEFT_TRY(credentials_read_token(&c->token, file));
   if ((cert || key || ca) && !(cert && key && ca))
@@ -66,8 +66,9 @@ static weft_err credentials_read(credentials *c, const char *token, const char *
 
 weft_err weft__credentials_find(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
   *c = (credentials){0};
-  weft_err err = credentials_read(c, weft__given_or_env(token, "WEFT_TOKEN"), weft__given_or_env(cert, "WEFT_TLS_CERT"),
-                                  weft__given_or_env(key, "WEFT_TLS_KEY"), weft__given_or_env(ca, "WEFT_TLS_CA"));
+  weft_err err =
+      credentials_read(c, weft__open_given_or_env(token, "WEFT_TOKEN"), weft__open_given_or_env(cert, "WEFT_TLS_CERT"),
+                       weft__open_given_or_env(key, "WEFT_TLS_KEY"), weft__open_given_or_env(ca, "WEFT_TLS_CA"));
   c->security = (security){c->token, c->certificate, c->key, c->ca};
   if (err) weft__credentials_finish(c);
   return err;

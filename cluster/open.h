@@ -15,7 +15,7 @@ weft_err weft__session_open_as(weft_session **out, weft_graph *g, const weft_ses
 
 /* Returns the value that the program gave or, if it gave none (NULL), that of the environment variable; NULL if the
  * value is empty.  So a program can override the environment with "".  The result is borrowed. */
-const char *weft__given_or_env(const char *given, const char *name);
+const char *weft__open_given_or_env(const char *given, const char *name);
 
 typedef struct credentials {
   security security; /* points at the texts below */

@@ -203,14 +203,14 @@ static weft_err compile_add_item(maker *m, const weft_node *n) {
   m->item_of[n->id] = m->p->n_item++;
   *it = (plan_item){
       .node = n, .op = n->op, .run = n->op->cpu, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
-  if (m->where) weft__choose_kernel(it, m->where->device[m->where->of_node[n->id]]);
+  if (m->where) weft__plan_choose_kernel(it, m->where->device[m->where->of_node[n->id]]);
   it->in = plan_zeroed(m, n->n_in, sizeof *it->in);
   if (!it->in) return WEFT_OOM;
   for (int i = 0; i < n->n_in; i++) {
     const weft_out from = source_of(m, n->in[i]);
     const bool reference = is_reference(m, from);
     const bool passed_on = reference && passes_reference(m, n) && weft__input_is_forwarded(n, i);
-    it->in[i] = (plan_input){compile_slot_of(m, from), passed_on || weft__takes_ref(n, i), reference,
+    it->in[i] = (plan_input){compile_slot_of(m, from), passed_on || weft__node_takes_ref(n, i), reference,
                              weft__input_is_index(n, i)};
     if (it->in[i].wants_ref && compile_is_fed(m, from))
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
@@ -378,7 +378,7 @@ static weft_err compile_make_plan(maker *m) {
   WEFT_TRY(link_control(m));
   WEFT_TRY(keep_constants(m));
   WEFT_TRY(connect_ends(m));
-  if (m->where) WEFT_TRY(weft__insert_copies(m->p));
+  if (m->where) WEFT_TRY(weft__plan_insert_copies(m->p));
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__defer_updates(m->p));
   if (m->p->executor == PLAN_DATAFLOW) return weft__dataflow_map_create(&m->p->dataflow, m->p);

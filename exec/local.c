@@ -30,7 +30,7 @@ weft_err weft__session_create(weft_session **out, weft_graph *g, const session_o
   if (!s) return WEFT_OOM;
   s->base = (weft_session){&local_ops, g};
   if (opts) s->opts = *opts;
-  weft__make_handle(s->handle);
+  weft__session_make_handle(s->handle);
   pthread_mutex_init(&s->lock, NULL);
   weft__runs_init(&s->runs);
   s->next_step = 1;
@@ -64,7 +64,7 @@ static void destroy_plan(void *made) { weft__plan_destroy(made); }
 static void local_destroy(weft_session *base) {
   local *s = (local *)base;
   weft__requests_finish(&s->plans, destroy_plan);
-  weft__device_infos_free(s->info, s->n_info);
+  weft__place_infos_free(s->info, s->n_info);
   weft__free(s->where);
   weft__cost_model_destroy(s->costs);
   weft__task_destroy(s->task);
@@ -108,7 +108,7 @@ static weft_err local_make_plan(local *s, uint64_t hash, const plan_request *r, 
 /* ---- runs ----------------------------------------------------------------------------------------- */
 
 static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
-  for (int i = 0; i < p->n_feed; i++) WEFT_TRY(weft__check_feed(p->feed_node[i], p->feed_out[i], feed[i]));
+  for (int i = 0; i < p->n_feed; i++) WEFT_TRY(weft__session_check_feed(p->feed_node[i], p->feed_out[i], feed[i]));
   return WEFT_OK;
 }
 

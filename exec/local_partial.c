@@ -56,7 +56,7 @@ static weft_err local_partial_cut(local_partial *u, const plan_request *r) {
   weft_err err = weft__partition(&p, &how);
   if (!err) {
     err = local_partial_import(u, &p);
-    weft__parts_finish(&p);
+    weft__partition_parts_finish(&p);
   }
   weft__free(of_device);
   return err;

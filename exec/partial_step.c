@@ -51,7 +51,7 @@ static weft_err make_keys(const partial_step *p, char ***out, int n, const weft_
   if (!(*out = weft__alloc_zero((size_t)n + 1, sizeof **out))) return WEFT_OOM;
   for (int i = 0; i < n; i++) {
     char *name = output_name(p, outs[i]);
-    if (name) (*out)[i] = weft__client_key(&p->host.client, name);
+    if (name) (*out)[i] = weft__partition_client_key(&p->host.client, name);
     weft__free(name);
     if (!(*out)[i]) return WEFT_OOM;
   }
@@ -216,7 +216,7 @@ static weft_err check_feeds(const partial_call *c, const weft_tensor *const *giv
     pthread_mutex_lock(&p->graph->lock);
     const weft_node *node = p->graph->node[o.node];
     pthread_mutex_unlock(&p->graph->lock);
-    WEFT_TRY(weft__check_feed(node, o.slot, given[i]));
+    WEFT_TRY(weft__session_check_feed(node, o.slot, given[i]));
   }
   return WEFT_OK;
 }

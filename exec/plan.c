@@ -1,7 +1,7 @@
 /* plan.c - helpers of the passes: which inputs take references, and removing items from a plan. */
 #include "exec/plan.h"
 
-bool weft__takes_ref(const weft_node *n, int input) {
+bool weft__node_takes_ref(const weft_node *n, int input) {
   int first = 0, count;
   for (int i = 0; i < n->op->opdef.n_in; i++) {
     const arg_def *d = &n->op->opdef.in[i];

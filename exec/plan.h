@@ -128,7 +128,7 @@ typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
 } plan_devices;
 
 /* Returns true if data input i of the node takes a reference: the variable itself, not its value. */
-bool weft__takes_ref(const weft_node *n, int i);
+bool weft__node_takes_ref(const weft_node *n, int i);
 /* Removes the items for which gone[i] is true, which a pass has replaced, and numbers the others again: to[i] becomes
  * the new number of item i, and has room for every item.  No item that stays may wait for one that is gone. */
 void weft__plan_remove_items(plan *p, const bool *gone, int *to);

@@ -29,7 +29,7 @@ weft_err weft__run_metadata_add(text *out, const text *stats, const cut *c, int 
     for (int i = 0; i < p.n_part && !err && what->partition_graphs; i++) err = run_metadata_add_part(out, &p.part[i]);
     if (!err && what->costs)
       err = weft__cost_graph_add(out, stats, &p, c->graph, what->costs, weft__request_hash(c->request));
-    weft__parts_finish(&p);
+    weft__partition_parts_finish(&p);
   }
   weft__free(own);
   return err;

@@ -8,7 +8,7 @@
 #include "exec/requests.h"
 #include <stdio.h>
 
-void weft__make_handle(char out[WEFT_HANDLE_SIZE]) {
+void weft__session_make_handle(char out[WEFT_HANDLE_SIZE]) {
   uint64_t bits = (uint64_t)weft__clock_now_ns() * UINT64_C(0x9E3779B97F4A7C15);
   FILE *f = fopen("/dev/urandom", "rb");
   if (f) {
@@ -206,7 +206,7 @@ void weft__callable_destroy(callable *c) {
   if (c) c->ops->destroy(c);
 }
 
-weft_err weft__check_feed(const weft_node *n, int slot, const weft_tensor *t) {
+weft_err weft__session_check_feed(const weft_node *n, int slot, const weft_tensor *t) {
   weft_dtype want = weft__dtype_base(n->out_type[slot]);
   if (t->dtype != want && want != WEFT_INVALID)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Cannot feed a value of type %s for Tensor '%s:%d', which has type %s",

@@ -75,7 +75,7 @@ typedef struct session_ops { /* all but the last three are required */
   /* Refuses new runs and cancels what runs; returns once nothing does. */
   weft_err (*close)(weft_session *s);
   void (*destroy)(weft_session *s); /* after close */
-  /* A list to be freed with weft__device_infos_free. */
+  /* A list to be freed with weft__place_infos_free. */
   weft_err (*devices)(weft_session *s, device_info **out, int *n);
   weft_err (*restoring)(weft_session *s, bool begin); /* NULL: nobody else runs on this session's state */
   weft_err (*partial_setup)(weft_session *s, const plan_request *r, partial_run **out); /* NULL: UNIMPLEMENTED */
@@ -140,9 +140,9 @@ weft_err weft__request_check(weft_graph *g, const plan_request *r);
 weft_err weft__request_check_fixed(weft_graph *g, const plan_request *r);
 /* Returns INVALID_ARGUMENT, in TensorFlow's words, if t has not the type and a compatible shape for output `slot` of
  * n. */
-weft_err weft__check_feed(const weft_node *n, int slot, const weft_tensor *t);
+weft_err weft__session_check_feed(const weft_node *n, int slot, const weft_tensor *t);
 /* Stores 16 random hexadecimal digits and a NUL: the handle of a session or a callable. */
 #define WEFT_HANDLE_SIZE 20
-void weft__make_handle(char out[WEFT_HANDLE_SIZE]);
+void weft__session_make_handle(char out[WEFT_HANDLE_SIZE]);
 
 #endif

@@ -84,7 +84,7 @@ weft_err weft__task_devices(const task *t, device_info **out, int *n) {
                             .memory_limit = d->memory_limit,
                             .incarnation = d->incarnation};
     if (list[i].name && list[i].type && list[i].description) continue;
-    weft__device_infos_free(list, t->n_device);
+    weft__place_infos_free(list, t->n_device);
     return WEFT_OOM;
   }
   *out = list;

@@ -31,7 +31,7 @@ void weft__task_destroy(task *t);
 /* Stores for each node the number of the task's device that it names, in an array that the caller frees with
  * weft__free.  *of_node is NULL if the task has one device only. */
 weft_err weft__task_where(const task *t, const weft_graph *g, int **of_node);
-/* Lists its devices; the caller frees the list with weft__device_infos_free. */
+/* Lists its devices; the caller frees the list with weft__place_infos_free. */
 weft_err weft__task_devices(const task *t, device_info **out, int *n);
 
 #endif

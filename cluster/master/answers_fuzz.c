@@ -145,7 +145,7 @@ static weft_err run_session(bool by_master, int64_t timeout_ms) {
   weft_tensor_destroy(one);
   device_info *devices;
   int n;
-  if (!err && weft__session_devices(sess, &devices, &n) == WEFT_OK) weft__device_infos_free(devices, n);
+  if (!err && weft__session_devices(sess, &devices, &n) == WEFT_OK) weft__place_infos_free(devices, n);
   weft__session_destroy(sess);
   return err;
 }

@@ -209,7 +209,7 @@ weft_err weft__client_update_session(client *s, run_entry *a, int64_t timeout_ms
 
 uint64_t weft__client_new_request_id(void) {
   char digits[WEFT_HANDLE_SIZE];
-  weft__make_handle(digits);
+  weft__session_make_handle(digits);
   return strtoull(digits, NULL, 16) >> 1 | 1;
 }
 
@@ -224,7 +224,7 @@ weft_err weft__client_add_name(message *m, int field, char *name) {
 }
 
 static weft_err client_add_feed(message *m, const weft_graph *g, weft_out to, const weft_tensor *t) {
-  WEFT_TRY(weft__check_feed(g->node[to.node], to.slot, t));
+  WEFT_TRY(weft__session_check_feed(g->node[to.node], to.slot, t));
   char *name = weft__client_output_name(g, to);
   weft_err err = name ? weft__message_add_named_tensor(m, 2, name, t) : WEFT_OOM;
   weft__free(name);
@@ -370,7 +370,7 @@ static weft_err client_read_devices(const Tensorflow__ListDevicesResponse *r, de
   weft_err err = client_copy_devices(list, n, r->local_device, r->n_local_device);
   if (!err) err = client_copy_devices(list, n, r->remote_device, r->n_remote_device);
   if (err)
-    weft__device_infos_free(list, *n);
+    weft__place_infos_free(list, *n);
   else
     *out = list;
   return err;

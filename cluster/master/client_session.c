@@ -450,7 +450,7 @@ weft_err weft__client_session_devices(client_session *s, call *c, const Protobuf
   WEFT_TRY(weft__cluster_session_devices(s->session, weft__call_cancel(c), &list, &n));
   weft_err err = WEFT_OK;
   for (int i = 0; i < n && !err; i++) err = client_session_add_device(answer, &list[i]);
-  weft__device_infos_free(list, n);
+  weft__place_infos_free(list, n);
   return err;
 }
 

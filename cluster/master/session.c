@@ -65,7 +65,7 @@ weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const s
   s->opts.filter = NULL; /* the task set has parsed them */
   s->opts.n_filter = 0;
   s->opts.config_text = weft__strdup(opts->config_text ? opts->config_text : "");
-  weft__make_handle(s->handle);
+  weft__session_make_handle(s->handle);
   pthread_mutex_init(&s->placement_lock, NULL);
   pthread_cond_init(&s->claim_ended, NULL);
   pthread_mutex_init(&s->lock, NULL);
@@ -316,7 +316,7 @@ static weft_err cluster_session_make_step(cluster_session *s, const plan_request
   step_context ctx = {s->base.graph, s->env.worker,          s->tasks.task, s->handle, s->env.task->device[0]->name,
                       by_name,       s->opts.mixed_precision};
   weft_err err = weft__cluster_step_create(out, &p, r, &ctx, deadline_ns, c);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   return err;
 }
 
@@ -478,7 +478,7 @@ static weft_err cluster_session_copy_devices(const task_set *set, device_info **
     list[i].type = weft__strdup(set->device[i].type);
     list[i].description = weft__strdup(set->device[i].description);
     if (list[i].name && list[i].type && list[i].description) continue;
-    weft__device_infos_free(list, i + 1);
+    weft__place_infos_free(list, i + 1);
     return WEFT_OOM;
   }
   *out = list;

@@ -23,12 +23,12 @@ typedef struct session_env { /* what a session runs on; everything outlives the 
 /* Creates a session.  The graph outlives it; the options are copied.  No other task is called before the first run. */
 weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const session_opts *opts,
                                       const session_env *env);
-/* Runs a request as step `id`.  Its feeds and fetches pass through the step's rendezvous under weft__client_key: this
- * is a partial run.  Waits until the whole step has ended or c has fired. */
+/* Runs a request as step `id`.  Its feeds and fetches pass through the step's rendezvous under
+ * weft__partition_client_key: this is a partial run.  Waits until the whole step has ended or c has fired. */
 weft_err weft__cluster_session_run_by_name(weft_session *s, const plan_request *r, int64_t id, cancel *c);
 const char *weft__cluster_session_handle(const weft_session *s);
 /* Lists the devices of every task that the filters allow, also of tasks that the graph does not need.  Waits for the
- * tasks until c (or NULL) fires.  The caller frees the list with weft__device_infos_free. */
+ * tasks until c (or NULL) fires.  The caller frees the list with weft__place_infos_free. */
 weft_err weft__cluster_session_devices(weft_session *s, cancel *c, device_info **out, int *n);
 /* Frees the steps made so far, here and on the other tasks; the next run makes its step again.  Returns false, and
  * does nothing, if something runs. */

@@ -320,7 +320,7 @@ int64_t weft__cluster_step_new_id(void) {
   static _Thread_local uint64_t state;
   if (state == 0) {
     char digits[WEFT_HANDLE_SIZE];
-    weft__make_handle(digits);
+    weft__session_make_handle(digits);
     state = strtoull(digits, NULL, 16) | 1;
   }
   state ^= state << 13;
@@ -414,7 +414,7 @@ static void step_start_local(step_run *r, const weft_tensor **fed, const weft_te
 
 static weft_err step_check_feeds(const cluster_step *s, const weft_tensor *const *feed) {
   for (int i = 0; i < s->n_request_feed; i++)
-    WEFT_TRY(weft__check_feed(s->request_feed[i], s->request_feed_slot[i], feed[i]));
+    WEFT_TRY(weft__session_check_feed(s->request_feed[i], s->request_feed_slot[i], feed[i]));
   return WEFT_OK;
 }
 

@@ -68,7 +68,7 @@ static weft_err task_set_add_self(task_set *set) {
   WEFT_TRY(weft__task_devices(set->self, &own, &n));
   weft_err err = task_set_add_devices(set, own, n, 0);
   if (err)
-    weft__device_infos_free(own, n);
+    weft__place_infos_free(own, n);
   else
     weft__free(own);
   set->n_task = 1;
@@ -88,7 +88,7 @@ weft_err weft__task_set_init(task_set *set, peers *p, const task *self, const se
 }
 
 void weft__task_set_finish(task_set *set) {
-  weft__device_infos_free(set->device, set->n_device);
+  weft__place_infos_free(set->device, set->n_device);
   weft__free(set->device_task);
   weft__free(set->filter);
   weft__free(set->task);

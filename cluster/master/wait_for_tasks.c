@@ -281,7 +281,7 @@ weft_err weft__wait_for_tasks(required_task *list, int n, int64_t deadline_ns, c
 
 void weft__required_tasks_finish(required_task *list, int n) {
   for (int i = 0; i < n; i++) {
-    weft__device_infos_free(list[i].device, list[i].n_device);
+    weft__place_infos_free(list[i].device, list[i].n_device);
     list[i].device = NULL;
     list[i].n_device = 0;
   }

@@ -46,7 +46,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   weft__adaptive_mutex_init(&w->lock);
   pthread_cond_init(&w->idle, NULL);
   char seed[WEFT_HANDLE_SIZE];
-  weft__make_handle(seed);
+  weft__session_make_handle(seed);
   atomic_init(&w->next_id, strtoull(seed, NULL, 16));
   weft_err err = weft__timers_create(&w->timers);
   if (!err) err = weft__request_dedup_create(&w->dedup, REQUEST_IDS);

@@ -268,7 +268,7 @@ static node_load node_load_of(const node_run *s) {
   return node_only_queues(s) ? LOAD_QUEUES : node_is_expensive(s) ? LOAD_EXPENSIVE : LOAD_LITTLE;
 }
 
-static node_run *list_pop(run_list *l) {
+static node_run *run_list_pop(run_list *l) {
   node_run *s = l->first;
   l->first = s->next;
   l->count[s->load]--;
@@ -278,7 +278,7 @@ static node_run *list_pop(run_list *l) {
 
 /* Puts `fresh` in front of the list.  If the thread may `share` its work, it submits all expensive nodes but one to the
  * pool.  If the list has work to queue on a GPU, this thread does that, and all expensive nodes are submitted. */
-static void list_add(dataflow *f, run_list *l, node_run *fresh, bool share) {
+static void run_list_add(dataflow *f, run_list *l, node_run *fresh, bool share) {
   bool queues = l->count[LOAD_QUEUES] > 0;
   node_run *last = fresh;
   for (node_run *s = fresh; s; last = s, s = s->next) {
@@ -349,14 +349,14 @@ static bool dataflow_account(dataflow *f, int change) {
 static void dataflow_run_list(dataflow *f, node_run *first) {
   const bool share = weft__pool_threads(f->run.tasks) > 1;
   run_list l = {0};
-  if (first) list_add(f, &l, first, share);
+  if (first) run_list_add(f, &l, first, share);
   while (l.first) {
     ready r = {0};
     if (submit_from_borrowed(f, l.first)) return;
     if (share && this_thread.ended && node_is_expensive(l.first)) submit_ended(f);
-    outcome o = node_visit(f, list_pop(&l), &r);
+    outcome o = node_visit(f, run_list_pop(&l), &r);
     if (dataflow_account(f, r.count - (o == ENDED))) return;
-    if (r.count > 0) list_add(f, &l, r.first, share);
+    if (r.count > 0) run_list_add(f, &l, r.first, share);
   }
 }
 

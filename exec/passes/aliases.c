@@ -122,7 +122,7 @@ static void find_depths(finder *f) {
 /* Returns the group of the variable that the node may change, by its input i; else -1.  An op that takes a reference
  * and only looks at it counts too. */
 static int group_updated(finder *f, const weft_node *n, int i) {
-  return n->op && !(n->op->flags & OP_FORWARDS) && weft__takes_ref(n, i) ? group_of_edge(f, n->in[i]) : -1;
+  return n->op && !(n->op->flags & OP_FORWARDS) && weft__node_takes_ref(n, i) ? group_of_edge(f, n->in[i]) : -1;
 }
 
 /* Returns the group of a value that a candidate passed on; -1 if o is something else, or a variable or its plain read,
@@ -289,7 +289,7 @@ static bool is_worth_a_search(const alias_request *r) {
     const weft_node *n = r->graph->node[r->order[i]];
     forwards = forwards || forwards_variable(r, n);
     for (int j = 0; j < n->n_in && !updates; j++)
-      updates = n->op && !(n->op->flags & OP_FORWARDS) && weft__takes_ref(n, j);
+      updates = n->op && !(n->op->flags & OP_FORWARDS) && weft__node_takes_ref(n, j);
   }
   return updates && forwards;
 }

@@ -31,7 +31,8 @@ static bool may_join(const bundler *b, const draft *d, int j) {
   const plan_item *it = &b->p->item[j];
   fused_step s;
   if (b->gone[j] || it->device != b->p->item[d->root].device || b->waiter[j] <= d->root) return false;
-  if (it->n_out != 1 || weft__member_kind(d, it, &s) == MEMBER_NOT || !weft__reads_late(b, j, d->root)) return false;
+  if (it->n_out != 1 || weft__bundle_member_kind(d, it, &s) == MEMBER_NOT || !weft__bundle_reads_late(b, j, d->root))
+    return false;
   for (int r = b->first_reader[it->first_out]; r < b->first_reader[it->first_out + 1]; r++) {
     const int reader = b->reader[r];
     if (reader < 0) continue;
@@ -62,7 +63,7 @@ static bool join_readers(bundler *b, draft *d, int item, int depth) {
 static bool join_at(bundler *b, draft *d, int item, int depth) {
   fused_step s;
   if (item < 0 || item > d->root || b->refused[item] == d->root || weft__draft_member(d, item) >= 0) return false;
-  if (b->gone[item] || b->p->item[item].n_out != 1 || weft__member_kind(d, &b->p->item[item], &s) == MEMBER_NOT)
+  if (b->gone[item] || b->p->item[item].n_out != 1 || weft__bundle_member_kind(d, &b->p->item[item], &s) == MEMBER_NOT)
     return false;
   if (!may_join(b, d, item) && (!join_readers(b, d, item, depth) || !may_join(b, d, item))) return false;
   if (d->n_member == GPU_BUNDLE_STEPS) return false;
@@ -106,7 +107,7 @@ static bool may_add_rounding(const bundler *b, const draft *d, int item) {
 /* Lets the bundle write the output of an item that joins what a member makes with values that are there already, or
  * rounds it. */
 static bool try_add_join(bundler *b, draft *d, int item) {
-  const bool rounds = weft__is_rounding(&b->p->item[item > 0 ? item : 0]);
+  const bool rounds = weft__plan_is_rounding(&b->p->item[item > 0 ? item : 0]);
   if (item <= d->root || d->n_join == MAX_JOINS || b->refused[item] == d->root || weft__draft_joins(d, item))
     return false;
   if (weft__try_add_move(b, d, item)) return true;
@@ -129,7 +130,7 @@ static bool uses_between(const plan *p, int from, int to, int slot) {
       const int maker = p->slot_item[in->slot];
       if (in->from_ref && (in->slot == slot || maker < 0 || !(p->item[maker].op->flags & OP_ONCE))) return true;
     }
-  return weft__writes_between(p, from, &p->item[to], slot);
+  return weft__fuse_writes_between(p, from, &p->item[to], slot);
 }
 
 /* Returns true if the item only gives a member's result to a variable, and can do so when the root runs. */
@@ -144,7 +145,7 @@ static bool may_add_update(const bundler *b, const draft *d, int item) {
   if (!weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[0]), d->shape)) return false;
   if (weft__dtype_base(p->item[maker].node->out_type[0]) != d->type) return false;
   if (!weft__shape_equal(&p->item[maker].node->out_shape[0], d->shape)) return false;
-  if (it->n_out != 1 || b->fetched[it->first_out] || weft__reader_count(b, it->first_out)) return false;
+  if (it->n_out != 1 || b->fetched[it->first_out] || weft__bundle_reader_count(b, it->first_out)) return false;
   for (int j = 0; j < it->n_control; j++)
     if (b->home[it->control[j]] >= d->root && weft__draft_member(d, it->control[j]) < 0) return false;
   for (int i = 0; i < d->n_update; i++)
@@ -201,14 +202,14 @@ static bool draft_begin_join(const bundler *b, draft *d) {
 /* Begins with a root that works on a matrix of this shape. */
 static bool draft_begin_shape(const bundler *b, draft *d, const shape *s) {
   const plan_item *it = &b->p->item[d->root];
-  const weft_dtype type = weft__member_type(it);
+  const weft_dtype type = weft__bundle_member_type(it);
   *d = (draft){.p = b->p,
                .root = d->root,
                .shape = s,
                .type = type == WEFT_INVALID ? weft__dtype_base(it->node->out_type[0]) : type};
   fused_step made;
   if (!weft__shape_known(s) || !may_join(b, d, d->root)) return false;
-  const member_kind kind = weft__member_kind(d, it, &made);
+  const member_kind kind = weft__bundle_member_kind(d, it, &made);
   return kind != MEMBER_SAME && (kind != MEMBER_MOVED || !weft__is_moved_by_maker(b->p, it));
 }
 
@@ -258,7 +259,7 @@ static weft_err bundle_controls(plan *p, const draft *d) {
   for (int m = 0; m < d->n_maker; m++) all[n++] = d->maker[m];
   for (int i = 0; i < d->n_join; i++) all[n++] = d->join[i];
   for (int i = 0; i < d->n_update; i++) all[n++] = d->update[i];
-  return weft__join_controls(p, &p->item[d->root], n, all);
+  return weft__fuse_join_controls(p, &p->item[d->root], n, all);
 }
 
 static void item_leaves(bundler *b, int item, int root) {
@@ -394,7 +395,7 @@ static bool is_better(const bundler *b, const draft *d) {
   bool more = d->b.gpu.n_out > 1; /* a chain leaves out what others wait for, and what is read twice */
   for (int m = 0; m < d->n_member; m++) {
     const int slot = b->p->item[d->member[m]].first_out;
-    more = more || b->waiter[d->member[m]] < b->p->n_item || weft__reader_count(b, slot) > 1;
+    more = more || b->waiter[d->member[m]] < b->p->n_item || weft__bundle_reader_count(b, slot) > 1;
   }
   return d->n_member > 1 && (more || d->b.gpu.by_rows);
 }

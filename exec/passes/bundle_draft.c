@@ -10,7 +10,7 @@
 
 const fusion *weft__fusion_declared(const plan_item *it) {
   static const fusion none = {0};
-  return it->op == it->node->op ? weft__fusion_of(it) : &none;
+  return it->op == it->node->op ? weft__fuse_fusion_of(it) : &none;
 }
 
 bool weft__draft_is_small(const draft *d) { return weft__shape_count(d->shape) <= SMALL; }
@@ -35,7 +35,7 @@ bool weft__draft_updates(const draft *d, int item) {
 
 static weft_dtype input_type(const weft_node *n, int j) { return weft__dtype_base(weft__out_type(n->graph, n->in[j])); }
 
-weft_dtype weft__member_type(const plan_item *it) {
+weft_dtype weft__bundle_member_type(const plan_item *it) {
   const weft_node *n = it->node;
   const weft_dtype plain = weft__step_type(it);
   if (plain != WEFT_INVALID || it->op != n->op || it->n_out != 1 || n->n_in < 2 || n->n_in > 3) return plain;
@@ -48,14 +48,14 @@ weft_dtype weft__member_type(const plan_item *it) {
 /* Stores the step of a comparison or a choice.  The condition of Select does not broadcast as other operands do. */
 static bool choice_step(const plan_item *it, fused_step *s) {
   const weft_node *n = it->node;
-  const weft_dtype t = weft__member_type(it);
+  const weft_dtype t = weft__bundle_member_type(it);
   if (t == WEFT_INVALID || t == weft__step_type(it) || it->n_in != n->n_in || it->in[0].wants_ref) return false;
   if (!it->op->elem || (n->n_in == 3 && !weft__shape_equal(weft__out_shape(n->graph, n->in[0]), &n->out_shape[0])))
     return false;
   return weft__step_named(it, n->op_name, it->op, n->n_in, t, s);
 }
 
-bool weft__member_step(const plan_item *it, fused_step *s) {
+bool weft__bundle_member_step(const plan_item *it, fused_step *s) {
   if (weft__step_of(it, s) || choice_step(it, s)) return true;
   const weft_dtype t = weft__step_type(it);
   if (it->op != it->node->op || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2) return false;
@@ -123,14 +123,14 @@ static bool operand_view(const shape *s, const shape *whole, const gpu_view *v, 
   return s->rank >= 1 && s->rank <= whole->rank && n == columns && s->dim[s->rank - 1] == columns;
 }
 
-bool weft__reads_late(const bundler *b, int item, int root) {
+bool weft__bundle_reads_late(const bundler *b, int item, int root) {
   const plan_item *it = &b->p->item[item];
   for (int j = 0; j < it->n_in; j++)
-    if (it->in[j].from_ref && weft__writes_between(b->p, item, &b->p->item[root], it->in[j].slot)) return false;
+    if (it->in[j].from_ref && weft__fuse_writes_between(b->p, item, &b->p->item[root], it->in[j].slot)) return false;
   return true;
 }
 
-int weft__reader_count(const bundler *b, int slot) { return b->first_reader[slot + 1] - b->first_reader[slot]; }
+int weft__bundle_reader_count(const bundler *b, int slot) { return b->first_reader[slot + 1] - b->first_reader[slot]; }
 
 /* Returns true if only members read what the item makes. */
 static bool only_members_read(const bundler *b, const draft *d, const plan_item *it) {
@@ -149,8 +149,9 @@ static bool compute_part(const bundler *b, draft *d, int from, const gpu_view *v
   fused_step s;
   gpu_view view[2];
   if (!it || b->gone[from] || b->waiter[from] <= d->root || it->device != b->p->item[d->root].device) return false;
-  if (b->fetched[it->first_out] || weft__reader_count(b, it->first_out) != 1 || !weft__step_of(it, &s)) return false;
-  if (!weft__reads_late(b, from, d->root)) return false;
+  if (b->fetched[it->first_out] || weft__bundle_reader_count(b, it->first_out) != 1 || !weft__step_of(it, &s))
+    return false;
+  if (!weft__bundle_reads_late(b, from, d->root)) return false;
   for (int j = 0; j < it->n_in; j++)
     if (!operand_view(weft__out_shape(it->node->graph, it->node->in[j]), &it->node->out_shape[0], v, &view[j]))
       return false;
@@ -227,7 +228,8 @@ static bool readers_may_join(const bundler *b, const draft *d, int slot) {
   for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++) {
     const plan_item *it = b->reader[r] < 0 ? NULL : &b->p->item[b->reader[r]];
     if (!it || weft__draft_member(d, b->reader[r]) >= 0) continue;
-    if (b->gone[b->reader[r]] || !weft__member_step(it, &s) || !weft__shape_equal(&it->node->out_shape[0], d->shape))
+    if (b->gone[b->reader[r]] || !weft__bundle_member_step(it, &s) ||
+        !weft__shape_equal(&it->node->out_shape[0], d->shape))
       return false;
   }
   return true;
@@ -270,7 +272,7 @@ static bool may_repeat(const bundler *b, const draft *d, int slot, int depth, re
     return false;
   if (weft__step_type(it) != d->type || !weft__shape_equal(&it->node->out_shape[0], d->shape)) return false;
   if (!weft__step_of(it, &s) || !is_cheap(d, it, &r->costly)) return false;
-  if (!weft__reads_late(b, maker, d->root)) return false;
+  if (!weft__bundle_reads_late(b, maker, d->root)) return false;
   for (int j = 0; j < it->n_in; j++) {
     const int from = it->in[j].slot;
     const shape *of = weft__out_shape(it->node->graph, it->node->in[j]);
@@ -307,9 +309,9 @@ static bool add_again(const bundler *b, draft *d, const plan_item *it, int j, in
 
 /* Returns true if input j of an item, which a member makes, is seen by the item as the rows see it. */
 static bool fits_rows(const draft *d, const plan_item *it, int j) {
-  if (weft__is_rounding(it)) return true; /* of the draft's shape */
+  if (weft__plan_is_rounding(it)) return true; /* of the draft's shape */
   const shape *s = weft__out_shape(it->node->graph, it->node->in[j]), *out = &it->node->out_shape[0];
-  return weft__shape_equal(s, d->shape) || weft__shape_equal(s, out) || weft__is_column(out, d->shape) ||
+  return weft__shape_equal(s, d->shape) || weft__shape_equal(s, out) || weft__bundle_is_column(out, d->shape) ||
          s->rank == d->shape->rank;
 }
 
@@ -330,7 +332,7 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
     *operand = d->value[m];
     return fits_rows(d, it, j);
   }
-  if (weft__shape_known(&it->node->out_shape[0]) && weft__is_column(&it->node->out_shape[0], d->shape) &&
+  if (weft__shape_known(&it->node->out_shape[0]) && weft__bundle_is_column(&it->node->out_shape[0], d->shape) &&
       !weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[j]), d->shape))
     return add_column(d, it, j, operand);
   for (int i = 0; i < d->n_part; i++) {
@@ -345,7 +347,8 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
   if (!is_bool && !found && !weft__draft_is_small(d) && !add_again(b, d, it, j, operand, &found)) return false;
   if (found) return true;
   const shape *s = weft__out_shape(it->node->graph, it->node->in[j]);
-  if (!operand_view(s, d->shape, &same, &v) && (!weft__draft_compiles(d) || !weft__broadcast_view(s, d->shape, &v)))
+  if (!operand_view(s, d->shape, &same, &v) &&
+      (!weft__draft_compiles(d) || !weft__bundle_broadcast_view(s, d->shape, &v)))
     return false;
   v.kind = is_bool ? VIEW_BOOL : VIEW_PLAIN;
   return add_view(d, &it->in[j], v, operand);
@@ -405,7 +408,7 @@ static bool add_joined(const bundler *b, draft *d, int item) {
   const shape *whole = &it->node->out_shape[0];
   tensor_part part;
   gpu_view v;
-  if (weft__is_rounding(it)) return add_rounded(b, d, it);
+  if (weft__plan_is_rounding(it)) return add_rounded(b, d, it);
   if (weft__fusion_declared(it)->role == ROLE_TRANSPOSE) return add_moved(b, d, it);
   if (weft__fusion_declared(it)->rows == ROWS_SAME) return true; /* what reads it joins too */
   if (!bundle_draft_add_output(d, it->first_out, whole)) return false;
@@ -440,7 +443,7 @@ static bool add_updated(const bundler *b, draft *d, int item) {
 static bool add_member(const bundler *b, draft *d, int m) {
   const plan_item *it = &b->p->item[d->member[m]];
   fused_step s;
-  const member_kind kind = weft__member_kind(d, it, &s);
+  const member_kind kind = weft__bundle_member_kind(d, it, &s);
   gpu_view v;
   if (kind == MEMBER_MOVED)
     return weft__draft_member(d, b->p->slot_item[it->in[0].slot]) < 0 && weft__reads_moved(d, it, &v) &&

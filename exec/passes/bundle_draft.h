@@ -60,13 +60,13 @@ bool weft__draft_joins(const draft *d, int item);
 bool weft__draft_updates(const draft *d, int item);
 /* Returns the float type that a member computes with, which all its arguments have but the results of comparisons and
  * the conditions of choices, which are bools; else WEFT_INVALID. */
-weft_dtype weft__member_type(const plan_item *it);
+weft_dtype weft__bundle_member_type(const plan_item *it);
 /* Stores the step of a member: a sum of many has one for each input but the first.  A sum of 16-bit floats is rounded
  * once, and the steps of a bundle are each, so it is none. */
-bool weft__member_step(const plan_item *it, fused_step *s);
+bool weft__bundle_member_step(const plan_item *it, fused_step *s);
 /* Returns true if the item reads no variable that changes before the root runs. */
-bool weft__reads_late(const bundler *b, int item, int root);
-int weft__reader_count(const bundler *b, int slot);
+bool weft__bundle_reads_late(const bundler *b, int item, int root);
+int weft__bundle_reader_count(const bundler *b, int slot);
 /* Makes the kernel's state from the members.  Returns false if there are too many of something. */
 bool weft__draft_build(const bundler *b, draft *d);
 

@@ -84,7 +84,7 @@ bool weft__is_moved_by_maker(const plan *p, const plan_item *it) {
   int maker = p->slot_item[it->in[0].slot];
   fused_step s;
   if (maker >= 0 && is_reshape(&p->item[maker])) maker = p->slot_item[p->item[maker].in[0].slot];
-  return maker >= 0 && p->item[maker].device == it->device && weft__member_step(&p->item[maker], &s);
+  return maker >= 0 && p->item[maker].device == it->device && weft__bundle_member_step(&p->item[maker], &s);
 }
 
 int weft__moved_member(const plan *p, const draft *d, int slot) {
@@ -97,7 +97,7 @@ int weft__moved_member(const plan *p, const draft *d, int slot) {
 
 /* Returns the only item that reads the slot, or -1. */
 static int only_reader(const bundler *b, int slot) {
-  return weft__reader_count(b, slot) == 1 && !b->fetched[slot] ? b->reader[b->first_reader[slot]] : -1;
+  return weft__bundle_reader_count(b, slot) == 1 && !b->fetched[slot] ? b->reader[b->first_reader[slot]] : -1;
 }
 
 static bool draft_join_item(const bundler *b, draft *d, int item) {
@@ -114,7 +114,8 @@ static int push_roundings(const bundler *b, draft *d, int slot) {
   int others = b->fetched[slot];
   for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++) {
     const int item = b->reader[r];
-    if (item >= 0 && !(weft__is_rounding(&b->p->item[item]) && d->type == WEFT_FLOAT && draft_join_item(b, d, item)))
+    if (item >= 0 &&
+        !(weft__plan_is_rounding(&b->p->item[item]) && d->type == WEFT_FLOAT && draft_join_item(b, d, item)))
       others++;
   }
   return others;

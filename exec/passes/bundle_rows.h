@@ -16,12 +16,12 @@ typedef enum member_kind {
 } member_kind;
 
 /* Returns what the item would be in the draft, and stores its step. */
-member_kind weft__member_kind(const draft *d, const plan_item *it, fused_step *s);
+member_kind weft__bundle_member_kind(const draft *d, const plan_item *it, fused_step *s);
 /* Returns true if s has one element for each row of `whole`: its last axis is 1 or missing. */
-bool weft__is_column(const shape *s, const shape *whole);
+bool weft__bundle_is_column(const shape *s, const shape *whole);
 /* Returns true if the draft's kernel is compiled, or simulated, so that its views can have axes of their own. */
 bool weft__draft_compiles(const draft *d);
 /* Stores the view of a tensor that broadcasts to `whole`.  Returns false if that takes too many axes. */
-bool weft__broadcast_view(const shape *s, const shape *whole, gpu_view *v);
+bool weft__bundle_broadcast_view(const shape *s, const shape *whole, gpu_view *v);
 
 #endif

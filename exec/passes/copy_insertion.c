@@ -12,7 +12,7 @@
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
 
-void weft__choose_kernel(plan_item *it, device *d) {
+void weft__plan_choose_kernel(plan_item *it, device *d) {
   if (weft__device_is_host(d)) return;
   const gpu_kernel g = weft__gpu_kernel(it->node);
   if (!g.op || (!g.run && g.host && strcmp(g.host, "*") == 0)) return;
@@ -443,7 +443,7 @@ static weft_err insert_copies(copy_inserter *s) {
   return plan_replace_items(s);
 }
 
-weft_err weft__insert_copies(plan *p) {
+weft_err weft__plan_insert_copies(plan *p) {
   WEFT_TRY(list_devices(p));
   if (!p->n_device) return WEFT_OK;
   const char *sync_runs = getenv("WEFT_GPU_CAREFUL");

@@ -12,9 +12,9 @@
 #include "exec/plan.h"
 
 /* Gives an item its device and the kernel there; items whose arguments all lie in host memory stay on the host. */
-void weft__choose_kernel(plan_item *it, device *d);
+void weft__plan_choose_kernel(plan_item *it, device *d);
 /* Inserts the copies, once items, slots and constants are numbered.  Does nothing for plans of the host alone. */
-weft_err weft__insert_copies(plan *p);
+weft_err weft__plan_insert_copies(plan *p);
 /* Return true for an item that copies to the host, that copies to a device, or that waits for copies to the host. */
 bool weft__is_copy_to_host(const plan_item *it);
 bool weft__is_copy_to_device(const plan_item *it);

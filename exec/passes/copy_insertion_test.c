@@ -100,7 +100,7 @@ TEST(a_session_lists_the_parts_of_a_card_after_the_cpu) {
   EXPECT_EQ_STR(info[1].name, "/job:localhost/replica:0/task:0/device:GPU:0");
   EXPECT_EQ_STR(info[2].name, "/job:localhost/replica:0/task:0/device:GPU:1");
   EXPECT_EQ_STR(info[2].description, "device: 0, name: Simulated GPU, pci bus id: 0000:00:00.0");
-  weft__device_infos_free(info, n);
+  weft__place_infos_free(info, n);
   end(&r);
 }
 
@@ -214,7 +214,7 @@ static void expect_no_gpu(const char *trouble, const char *words) {
   EXPECT_OK(weft__session_devices(r.s, &info, &n));
   EXPECT_EQ_INT(n, 1);
   EXPECT_CONTAINS(said, words);
-  weft__device_infos_free(info, n);
+  weft__place_infos_free(info, n);
   end(&r);
 }
 

@@ -45,7 +45,7 @@ static bool input_is_absorbable(const finder *f, const plan_item *root, const pl
   const plan_item *it = &f->p->item[j];
   if (it->device != root->device || !weft__step_of(it, &s) || !same_size(it, root)) return false;
   for (int i = 0; i < it->n_in; i++) /* the item reads its inputs now, the group would later */
-    if (it->in[i].from_ref && weft__writes_between(f->p, j, root, it->in[i].slot)) return false;
+    if (it->in[i].from_ref && weft__fuse_writes_between(f->p, j, root, it->in[i].slot)) return false;
   return true;
 }
 
@@ -94,7 +94,7 @@ static bool group_grow(const finder *f, group *g, int i, const plan_item *root, 
 /* Adds the steps of an elementwise update of a reference variable; only on GPUs. */
 static bool grow_update(const finder *f, group *g, int i) {
   const plan_item *it = &f->p->item[i];
-  const update_form *u = weft__fusion_of(it)->updates;
+  const update_form *u = weft__fuse_fusion_of(it)->updates;
   if (!it->device || !u || weft__step_type(it) == WEFT_INVALID) return false;
   if (!it->in[0].wants_ref || !it->in[0].from_ref) return false;
   const op_table *ops = it->node->graph->ops;
@@ -147,7 +147,7 @@ static weft_err group_replace_root(finder *f, int i, const group *g) {
   const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
   plan_input *in = weft__arena_copy(&f->p->arena, g->in, sizeof *in * (size_t)g->n_in);
   void *state = chains ? chain_of(g) : weft__alloc(sizeof g->prog);
-  weft_err err = state && in ? weft__join_controls(f->p, it, g->n_member, g->member) : WEFT_OOM;
+  weft_err err = state && in ? weft__fuse_join_controls(f->p, it, g->n_member, g->member) : WEFT_OOM;
   if (err) {
     weft__free(state);
     return err;
@@ -193,7 +193,7 @@ static int lone_maker(const finder *f, const plan_input *in) {
   const int j = f->p->slot_item[in->slot];
   if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return -1;
   const plan_item *it = &f->p->item[j];
-  const fusion *how = weft__fusion_of(it);
+  const fusion *how = weft__fuse_fusion_of(it);
   return !it->device && it->op == it->node->op && how->fits && how->fits(it->node) ? j : -1;
 }
 
@@ -207,10 +207,10 @@ static bool group_is_epilogue(const finder *f, const plan_item *root, int from) 
   const plan *p = f->p;
   const shape *out = &root->node->out_shape[0];
   const int c = lone_maker(f, &root->in[from]);
-  if (c < 0 || !weft__fusion_of(&p->item[c])->with_epilogue || !same_size(&p->item[c], root)) return false;
+  if (c < 0 || !weft__fuse_fusion_of(&p->item[c])->with_epilogue || !same_size(&p->item[c], root)) return false;
   const plan_item *it = &p->item[c];
   for (int i = 0; i < it->n_in; i++)
-    if (it->in[i].from_ref && weft__writes_between(f->p, c, root, it->in[i].slot))
+    if (it->in[i].from_ref && weft__fuse_writes_between(f->p, c, root, it->in[i].slot))
       return false; /* the item reads its inputs now, the group would read them later */
   for (int i = 0; i < root->n_in; i++) {
     const shape *s = fuse_shape_of(p, root->in[i].slot);
@@ -234,7 +234,7 @@ static weft_err join_epilogue(plan *p, plan_item *root, const plan_item *it, int
   for (int i = 0; i < root->n_in; i++)
     if (i != from) in[n++] = root->in[i];
   root->op->unprepare(root->state);
-  root->op = weft__fusion_of(it)->with_epilogue;
+  root->op = weft__fuse_fusion_of(it)->with_epilogue;
   root->run = root->op->cpu, root->state = e, root->in = in, root->n_in = n;
   return WEFT_OK;
 }
@@ -258,10 +258,11 @@ static weft_err join_epilogues(finder *f) {
 
 /* Returns the item that computes what `root` adds to a variable, if one kernel can do both; else -1. */
 static int maker_of_change(const finder *f, const plan_item *root) {
-  const update_form *u = weft__fusion_of(root)->updates;
+  const update_form *u = weft__fuse_fusion_of(root)->updates;
   if (root->device || !u || !root->in[0].wants_ref || !root->in[0].from_ref) return -1;
   const int j = lone_maker(f, &root->in[u->change]);
-  if (j < 0 || !weft__fusion_of(&f->p->item[j])->with_update || weft__fusion_of(&f->p->item[j])->update != u) return -1;
+  if (j < 0 || !weft__fuse_fusion_of(&f->p->item[j])->with_update || weft__fuse_fusion_of(&f->p->item[j])->update != u)
+    return -1;
   for (int i = 0; i < f->p->item[j].n_in; i++)
     if (f->p->item[j].in[i].from_ref) return -1;
   return j;
@@ -270,7 +271,7 @@ static int maker_of_change(const finder *f, const plan_item *root) {
 /* Makes `root`, which changes a variable, also run the item that computes the change.  It takes over that item's
  * state. */
 static weft_err join_update(plan *p, plan_item *root, const plan_item *it) {
-  const int change = weft__fusion_of(root)->updates->change;
+  const int change = weft__fuse_fusion_of(root)->updates->change;
   fused_update *u = weft__alloc(sizeof *u);
   plan_input *in = weft__arena_alloc(&p->arena, sizeof *in * (size_t)(root->n_in + it->n_in));
   if (!u || !in) {
@@ -282,7 +283,7 @@ static weft_err join_update(plan *p, plan_item *root, const plan_item *it) {
   for (int i = 0; i < root->n_in; i++)
     if (i != change) in[n++] = root->in[i];
   for (int i = 0; i < it->n_in; i++) in[n++] = it->in[i];
-  root->op = weft__fusion_of(it)->with_update;
+  root->op = weft__fuse_fusion_of(it)->with_update;
   root->run = root->op->cpu, root->state = u, root->in = in, root->n_in = n;
   return WEFT_OK;
 }

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "kernels/gpu/gpu_host.h"
 
-const fusion *weft__fusion_of(const plan_item *it) {
+const fusion *weft__fuse_fusion_of(const plan_item *it) {
   static const fusion none = {0};
   return it->node->op->fusion ? it->node->op->fusion : &none;
 }
@@ -29,7 +29,7 @@ bool weft__step_named(const plan_item *it, const char *name, const op *o, int n_
 bool weft__step_of(const plan_item *it, fused_step *s) {
   const weft_dtype t = weft__step_type(it);
   if (t == WEFT_INVALID || it->n_in < 1 || it->n_in > 2 || it->in[0].wants_ref) return false;
-  const fusion *f = weft__fusion_of(it);
+  const fusion *f = weft__fuse_fusion_of(it);
   if (f->elementwise && !f->elementwise(it->node)) return false;
   return weft__step_named(it, it->node->op_name, it->op, it->n_in, t, s);
 }
@@ -47,13 +47,13 @@ static bool may_change(const plan *p, const plan_item *it, int slot) {
   return !refers && it->op->opdef.stateful;
 }
 
-bool weft__writes_between(const plan *p, int j, const plan_item *root, int slot) {
+bool weft__fuse_writes_between(const plan *p, int j, const plan_item *root, int slot) {
   for (const plan_item *it = &p->item[j] + 1; it < root; it++)
     if (may_change(p, it, slot)) return true;
   return false;
 }
 
-weft_err weft__join_controls(plan *p, plan_item *root, int n, const int *member) {
+weft_err weft__fuse_join_controls(plan *p, plan_item *root, int n, const int *member) {
   int count = 0;
   for (int m = 0; m < n; m++) count += p->item[member[m]].n_control;
   if (count == root->n_control) return WEFT_OK;

@@ -6,7 +6,7 @@
 #include "kernels/elementwise/program.h"
 
 /* Returns what the op of an item's node declares; all zero if it declares nothing. */
-const fusion *weft__fusion_of(const plan_item *it);
+const fusion *weft__fuse_fusion_of(const plan_item *it);
 /* Returns the float type that all arguments of an item have; else WEFT_INVALID.  A GPU's chain computes 16-bit floats
  * in float. */
 weft_dtype weft__step_type(const plan_item *it);
@@ -16,8 +16,8 @@ bool weft__step_named(const plan_item *it, const char *name, const op *o, int n_
 /* Stores the step that does what the item does.  Returns false if it does not work element by element. */
 bool weft__step_of(const plan_item *it, fused_step *s);
 /* Returns true if an item behind item j and before item `root` may change the variable of `slot`. */
-bool weft__writes_between(const plan *p, int j, const plan_item *root, int slot);
+bool weft__fuse_writes_between(const plan *p, int j, const plan_item *root, int slot);
 /* Makes the root wait for all that its n members, of which it is one, waited for. */
-weft_err weft__join_controls(plan *p, plan_item *root, int n, const int *member);
+weft_err weft__fuse_join_controls(plan *p, plan_item *root, int n, const int *member);
 
 #endif

@@ -45,7 +45,7 @@ static bool only_computes(const walk *w, const weft_node *n) {
     if (weft__out_is_ref(w->g, weft__graph_out(w->g, n->id, i)) || order_is_fed(w, weft__graph_out(w->g, n->id, i)))
       return false;
   for (int i = 0; i < n->n_in; i++)
-    if (weft__takes_ref(n, i) || weft__out_type(w->g, n->in[i]) == WEFT_RESOURCE) return false;
+    if (weft__node_takes_ref(n, i) || weft__out_type(w->g, n->in[i]) == WEFT_RESOURCE) return false;
   return true;
 }
 

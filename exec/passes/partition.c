@@ -278,7 +278,7 @@ static weft_err argument_node(cutter *k, weft_out o, char *source, char **name) 
   return add_node(k, k->c->client, n);
 }
 
-char *weft__client_key(const device_info *client, const char *name) {
+char *weft__partition_client_key(const device_info *client, const char *name) {
   return weft__sprintf("%s;%016llx;%s;%s;0:0", client->name, (unsigned long long)client->incarnation, client->name,
                        name);
 }
@@ -781,11 +781,11 @@ weft_err weft__partition(parts *out, const cut *c) {
   weft__distinct_rows_finish(&k.distinct);
   weft__stages_finish(&k.stages);
   weft__map_finish(&k.pairs);
-  if (err) weft__parts_finish(out);
+  if (err) weft__partition_parts_finish(out);
   return err;
 }
 
-void weft__parts_finish(parts *p) {
+void weft__partition_parts_finish(parts *p) {
   weft__arena_finish(&p->arena);
   *p = (parts){.client = -1};
 }

@@ -28,9 +28,9 @@ typedef struct parts {
 
 /* Returns the rendezvous key of a feed or fetch "name:slot" in a run by_name, which the caller frees with weft__free;
  * NULL if memory is short. */
-char *weft__client_key(const device_info *client, const char *tensor_name);
+char *weft__partition_client_key(const device_info *client, const char *tensor_name);
 /* Makes the parts, which the caller finishes; after an error there is nothing to finish.  Takes the graph's lock. */
 weft_err weft__partition(parts *out, const cut *c);
-void weft__parts_finish(parts *p);
+void weft__partition_parts_finish(parts *p);
 
 #endif

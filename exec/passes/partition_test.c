@@ -142,10 +142,10 @@ TEST(what_a_synchronous_step_fetches_is_read_after_its_token) {
   EXPECT(waits_for(find(part_of(&p, PS), "read"), "^take"));
   EXPECT(!waits_for(find(part_of(&p, PS), "w"), "^take")); /* its gradient comes before the token */
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   cut_synchronous(&other, "some_queue", &p); /* only tokens are waited for */
   EXPECT(!waits_for(find(part_of(&p, PS), "at"), "^take"));
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g), weft__graph_destroy(other.g);
 }
 
@@ -165,7 +165,7 @@ TEST(two_readers_on_one_task_share_one_pair) {
   EXPECT_EQ_STR(p.fetch_name[0], "a");
   EXPECT_EQ_STR(find(part_of(&p, WORKER), "a")->input[0], find(part_of(&p, WORKER), "b")->input[0]);
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -191,7 +191,7 @@ TEST(both_ends_of_a_pair_agree_on_its_name) {
   EXPECT_EQ_STR(send->device, devices[PS].name);
   EXPECT_EQ_STR(recv->device, devices[WORKER].name);
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -209,7 +209,7 @@ TEST(a_control_edge_between_tasks_becomes_an_empty_value) {
   EXPECT_EQ_INT(n->n_input, 1);
   EXPECT_EQ_STR(find(part_of(&p, WORKER), n->input[0] + 1)->op, "_Recv");
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -235,7 +235,7 @@ TEST(a_group_of_updates_goes_to_the_task_that_waits_for_it) {
   EXPECT_EQ_INT(find(part_of(&p, PS), "group")->n_input, 2);
   EXPECT_EQ_STR(find(part_of(&p, PS), "step")->input[0], "^group");
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -249,7 +249,7 @@ TEST(what_only_the_request_waits_for_needs_no_message) {
   for (int i = 0; i < p.n_part; i++) EXPECT_EQ_INT(count(&p.part[i], "_Send") + count(&p.part[i], "_Recv"), 0);
   EXPECT_EQ_STR(find(part_of(&p, WORKER), "outer")->input[0], "^group");
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -272,7 +272,7 @@ TEST(waits_for_several_nodes_of_a_task_are_one_message) {
   EXPECT_EQ_INT(find(part_of(&p, PS), "first")->n_input, 2);
   EXPECT_EQ_INT(find(part_of(&p, PS), "second")->n_input, 2);
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -294,7 +294,7 @@ TEST(waiting_for_an_unread_value_waits_for_its_inputs) {
   EXPECT_EQ_INT(n->n_input, 1);
   EXPECT_EQ_STR(find(part_of(&p, WORKER), n->input[0] + 1)->op, "_Recv");
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -319,7 +319,7 @@ TEST(a_view_of_a_value_that_a_task_receives_does_not_travel) {
     EXPECT_EQ_INT(count(part_of(&p, WORKER), "_Send"), 1);
     EXPECT_EQ_INT(count(part_of(&p, PS), "Reshape"), both);
     EXPECT_EQ_INT(count(part_of(&p, PS), "Size"), both);
-    weft__parts_finish(&p);
+    weft__partition_parts_finish(&p);
     weft__graph_destroy(r.g);
   }
 }
@@ -346,7 +346,7 @@ TEST(a_scalar_between_two_ps_travels_through_the_worker) {
   EXPECT_EQ_INT(count(worker, "_Recv"), 3);
   EXPECT_EQ_INT(count(second, "_Recv"), 3);
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -359,7 +359,7 @@ TEST(a_request_that_needs_one_task_has_one_part) {
   EXPECT_OK(cut_at(&r, &q, &p));
   EXPECT_EQ_INT(p.n_part, 1);
   EXPECT_EQ_INT(p.client, -1);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -394,7 +394,7 @@ TEST(a_loop_over_two_tasks_iterates_on_both) {
     }
     EXPECT_EQ_INT(received, i == p.client ? 1 : 2); /* `there`; the condition and what is negated */
   }
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -414,12 +414,12 @@ TEST(a_constant_is_copied_to_its_readers_and_never_travels) {
   EXPECT_EQ_INT(count(part_of(&p, PS), "_Recv"), 0);
   EXPECT_EQ_STR(find(part_of(&p, PS), "c")->device, devices[PS].name);
   expect_whole(&p);
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   q = (plan_request){.n_target = 1, .target = &c.node, .n_fetch = 1, .fetch = &c};
   EXPECT_OK(cut_at(&r, &q, &p));
   EXPECT_EQ_INT(p.n_part, 1);
   EXPECT_EQ_STR(p.fetch_name[0], "c");
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -462,7 +462,7 @@ TEST(distinct_ids_rows_and_gradients_travel_between_weft_tasks) {
   EXPECT_EQ_INT(count(worker, "Unique"), 1);
   EXPECT_EQ_INT(count(worker, "Gather"), 1); /* which repeats the rows */
   EXPECT_EQ_STR(find(worker, find(worker, "use")->input[0])->op, "Gather");
-  weft__parts_finish(&p);
+  weft__partition_parts_finish(&p);
   weft__graph_destroy(r.g);
 }
 
@@ -475,7 +475,7 @@ TEST(all_ids_travel_to_other_peers_and_where_their_numbers_are_read) {
     EXPECT_EQ_INT(count(part_of(&p, PS), "Unique"), 1);
     EXPECT_EQ_INT(count(part_of(&p, PS), "UnsortedSegmentSum"), 1);
     EXPECT_EQ_INT(count(part_of(&p, WORKER), "Gather"), 0);
-    weft__parts_finish(&p);
+    weft__partition_parts_finish(&p);
     weft__graph_destroy(r.g);
   }
 }

@@ -20,7 +20,7 @@ typedef struct placer {
   int *user;         /* per node: the device all its readers are on; -1 none yet, -2 several */
 } placer;
 
-void weft__device_infos_free(device_info *d, int n) {
+void weft__place_infos_free(device_info *d, int n) {
   for (int i = 0; d && i < n; i++) {
     weft__free(d[i].name);
     weft__free(d[i].type);
@@ -136,7 +136,7 @@ static weft_err unite_classes(placer *s, const weft_node *n) {
 static weft_err unite_references(placer *s, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) {
     weft_dtype type = s->g->node[n->in[i].node]->out_type[n->in[i].slot];
-    bool ref = (int)type > WEFT_REF_BASE && n->op && weft__takes_ref(n, i);
+    bool ref = (int)type > WEFT_REF_BASE && n->op && weft__node_takes_ref(n, i);
     if (ref || type == WEFT_RESOURCE || type == WEFT_VARIANT) WEFT_TRY(group_unite(s, n->in[i].node, n->id, false));
   }
   return WEFT_OK;

@@ -16,7 +16,7 @@ typedef struct device_info { /* what is known of a device, of this process or an
   int64_t memory_limit;
   uint64_t incarnation;
 } device_info;
-void weft__device_infos_free(device_info *d, int n);
+void weft__place_infos_free(device_info *d, int n);
 
 typedef struct placement {
   int n_device;

@@ -23,14 +23,14 @@ typedef struct rounder {
 
 static const op round_op = {.def = "_Round"};
 
-bool weft__is_rounding(const plan_item *it) { return it->op == &round_op; }
+bool weft__plan_is_rounding(const plan_item *it) { return it->op == &round_op; }
 
 static const shape *operand_shape(const plan_item *it, int j) {
   return weft__out_shape(it->node->graph, it->node->in[j]);
 }
 
 static bool is_product(const plan_item *it) {
-  const fusion_role role = weft__fusion_of(it)->role;
+  const fusion_role role = weft__fuse_fusion_of(it)->role;
   if (!it->device || it->op != it->node->op || (role != ROLE_MATMUL && role != ROLE_MATMULS)) return false;
   for (int j = 0; j < 2; j++)
     if (weft__dtype_base(weft__out_type(it->node->graph, it->node->in[j])) != WEFT_FLOAT) return false;
@@ -57,7 +57,7 @@ static void count_reads(rounder *r) {
     for (int j = 0; j < 2 && is_product(it); j++) {
       const int slot = it->in[j].slot;
       if (!may_round(it, j) || r->reads[slot] < 0) continue;
-      if (it->in[j].from_ref && r->first[slot] >= 0 && weft__writes_between(r->p, r->first[slot], it, slot)) {
+      if (it->in[j].from_ref && r->first[slot] >= 0 && weft__fuse_writes_between(r->p, r->first[slot], it, slot)) {
         r->reads[slot] = INT_MIN;
         continue;
       }

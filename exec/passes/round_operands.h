@@ -13,6 +13,6 @@
  * output instead.  Returns RESOURCE_EXHAUSTED if memory is short. */
 weft_err weft__round_operands(plan *p);
 /* Returns true if this pass added the item. */
-bool weft__is_rounding(const plan_item *it);
+bool weft__plan_is_rounding(const plan_item *it);
 
 #endif

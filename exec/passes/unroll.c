@@ -177,7 +177,7 @@ static weft_err list_edges(runner *w) {
 static weft_err runner_enqueue(runner *w, iteration *at, int id) {
   const weft_node *n = w->u.g->node[id];
   bool updates = false;
-  for (int i = 0; i < n->n_in && w->own[id] == 0; i++) updates = updates || weft__takes_ref(n, i);
+  for (int i = 0; i < n->n_in && w->own[id] == 0; i++) updates = updates || weft__node_takes_ref(n, i);
   visits *q = updates ? &w->updates : &w->ready;
   if (q->tail >= MAX_VISITS) return weft__unroll_stuck("its iterations run more than %d nodes", MAX_VISITS);
   WEFT_TRY(WEFT_ARRAY_RESERVE(q->list, q->room, q->tail + 1));

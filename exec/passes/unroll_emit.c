@@ -132,7 +132,7 @@ weft_err weft__unroll_helper(unroller *u, const weft_node *n, const char *op_nam
 static bool node_acts(const weft_node *n) {
   if (n->op->flags & OP_ONCE) return false;
   bool acts = n->op->opdef.stateful || n->op->flags & OP_UPDATES || n->n_out == 0;
-  for (int i = 0; i < n->n_in; i++) acts = acts || weft__takes_ref(n, i);
+  for (int i = 0; i < n->n_in; i++) acts = acts || weft__node_takes_ref(n, i);
   return acts;
 }
 
@@ -158,7 +158,7 @@ static weft_err unroll_emit_copy_attrs(unroller *u, const weft_node *n, node_spe
  * changes the variable waits for all of these. */
 static const variable_use *readers_before(const unroller *u, const weft_node *n, const symbol *in, int i) {
   static const variable_use none = {0};
-  return in[i].variable >= 0 && weft__takes_ref(n, i) ? &u->use[in[i].variable] : &none;
+  return in[i].variable >= 0 && weft__node_takes_ref(n, i) ? &u->use[in[i].variable] : &none;
 }
 
 /* The control edges of a copy with effects: everything in the set, those readers, and the copy before. */
@@ -183,7 +183,7 @@ static weft_err note_uses(unroller *u, const weft_node *n, const symbol *in, con
   for (int i = 0; i < n->n_in; i++) {
     variable_use *use = in[i].variable >= 0 ? &u->use[in[i].variable] : NULL;
     if (!use) continue;
-    if (weft__takes_ref(n, i)) {
+    if (weft__node_takes_ref(n, i)) {
       use->version++;
       continue;
     }

@@ -36,7 +36,7 @@ static bool needs_transpose(const weft_tensor *t, bool channels_second) {
   return channels_second && d[1] != 1 && d[2] * d[3] != 1;
 }
 
-weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second) {
+weft_err weft__image_view_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second) {
   WEFT_TRY(weft__widened_load(&v->wide, t));
   v->data = v->wide.data;
   if (!needs_transpose(t, channels_second)) return WEFT_OK;
@@ -47,7 +47,7 @@ weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool cha
   return WEFT_OK;
 }
 
-weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
+weft_err weft__image_view_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
   WEFT_TRY(weft__widened_output(&v->wide, t));
   v->data = v->wide.data;
   if (!needs_transpose(t, channels_second)) return WEFT_OK;
@@ -56,14 +56,14 @@ weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels
   return WEFT_OK;
 }
 
-void weft__image_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
+void weft__image_view_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
   const int64_t *d = t->shape.dim;
   if (needs_transpose(t, channels_second))
     weft__channel_layout_transpose(k, v->wide.data, v->transposed.data, d[0], d[2] * d[3], d[1]);
   weft__widened_store(&v->wide, t);
 }
 
-void weft__image_finish(image_view *v) {
+void weft__image_view_finish(image_view *v) {
   weft__widened_finish(&v->wide);
   weft__tensor_clear(&v->transposed);
 }

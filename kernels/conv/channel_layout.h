@@ -13,11 +13,11 @@ typedef struct image_view {
   widened wide;
   weft_tensor transposed;
   float *data; /* (batch, height, width, channels) */
-} image_view;  /* {0} at first; weft__image_finish frees it, also after an error */
+} image_view;  /* {0} at first; weft__image_view_finish frees it, also after an error */
 
-weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second);
-weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second);
-void weft__image_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second);
-void weft__image_finish(image_view *v);
+weft_err weft__image_view_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second);
+weft_err weft__image_view_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second);
+void weft__image_view_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second);
+void weft__image_view_finish(image_view *v);
 
 #endif

@@ -22,12 +22,12 @@ enum {
 
 /* ---- an image with its padding ---- */
 
-void weft__padded_init(padded *m) {
+void weft__conv_padded_init(padded *m) {
   m->direct = m->pad[0] == 0 && m->pad[1] == 0 && m->padded[0] <= m->size[0] && m->padded[1] <= m->size[1];
   m->row = (m->direct ? m->size[1] : m->padded[1]) * m->channels;
 }
 
-const float *weft__padded_rows(const padded *m, const float *src, int64_t first, int64_t n, float *scratch) {
+const float *weft__conv_padded_rows(const padded *m, const float *src, int64_t first, int64_t n, float *scratch) {
   if (m->direct) return src + first * m->row;
   const int64_t c = m->channels, left = conv_max(m->pad[1], 0), skip = conv_max(-m->pad[1], 0);
   const int64_t width = conv_max(conv_min(m->padded[1] - left, m->size[1] - skip), 0),
@@ -46,7 +46,8 @@ const float *weft__padded_rows(const padded *m, const float *src, int64_t first,
   return scratch;
 }
 
-void weft__padded_inside(const padded *m, int64_t first, int64_t every, int64_t count, int64_t *begin, int64_t *end) {
+void weft__conv_padded_inside(const padded *m, int64_t first, int64_t every, int64_t count, int64_t *begin,
+                              int64_t *end) {
   /* rows of the image, relative to `first` */
   const int64_t top = m->pad[0] - first, bottom = m->pad[0] + m->size[0] - first;
   *begin = conv_min(top > 0 ? (top + every - 1) / every : 0, count);
@@ -55,7 +56,7 @@ void weft__padded_inside(const padded *m, int64_t first, int64_t every, int64_t 
 
 /* ---- a sweep: computes every pixel of a result from a window over an image ---- */
 
-void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t *end) {
+void weft__conv_sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t *end) {
   const int64_t above = s->image.pad[0] - i * s->step[0], below = above + s->image.size[0];
   *begin = 0;
   while (*begin < s->count[0] && s->offset[0][*begin] < above) ++*begin;
@@ -63,7 +64,7 @@ void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t 
   while (*end < s->count[0] && s->offset[0][*end] < below) ++*end;
 }
 
-void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row) {
+void weft__conv_sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row) {
   /* parts of an image, enough to keep all threads busy */
   const int64_t parts = (4 * threads + s->c->batch - 1) / s->c->batch;
   s->chunk = conv_min((s->size[0] + parts - 1) / parts, IMAGE_BYTES / conv_max(bytes_of_row, 1));
@@ -71,12 +72,12 @@ void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row) {
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
 }
 
-void weft__sweep_after(const sweep *s, float *dst, int64_t rows) {
+void weft__conv_sweep_after(const sweep *s, float *dst, int64_t rows) {
   const conv_after *after = s->transposed ? NULL : s->c->after;
   if (after) after->part(after->arg, dst, rows * s->stride[0]);
 }
 
-WEFT_TARGET_CLONES bool weft__all_finite(const float *x, int64_t n) {
+WEFT_TARGET_CLONES bool weft__conv_all_finite(const float *x, int64_t n) {
   const uint32_t exponent = UINT32_C(0x7f800000);
   uint32_t bad = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -87,16 +88,16 @@ WEFT_TARGET_CLONES bool weft__all_finite(const float *x, int64_t n) {
   return bad == 0;
 }
 
-void weft__sweep_after_sums(sweep *s, float *dst, int64_t rows) {
+void weft__conv_sweep_after_sums(sweep *s, float *dst, int64_t rows) {
   bool finite = true;
   for (int64_t i = 0; i < rows && finite; i++) {
     const float *row = dst + i * s->stride[0];
-    if (s->stride[1] == s->channels) finite = weft__all_finite(row, s->size[1] * s->channels);
+    if (s->stride[1] == s->channels) finite = weft__conv_all_finite(row, s->size[1] * s->channels);
     for (int64_t j = 0; j < s->size[1] && s->stride[1] != s->channels && finite; j++)
-      finite = weft__all_finite(row + j * s->stride[1], s->channels);
+      finite = weft__conv_all_finite(row + j * s->stride[1], s->channels);
   }
   if (!finite) __atomic_store_n(&s->infinite, true, __ATOMIC_RELAXED);
-  weft__sweep_after(s, dst, rows);
+  weft__conv_sweep_after(s, dst, rows);
 }
 
 /* Decides how taps are combined to runs, after the offsets are known. */
@@ -108,7 +109,7 @@ static void sweep_taps(sweep *s) {
     const int64_t last = s->count[i] ? s->offset[i][s->count[i] - 1] : 0;
     s->image.padded[i] = (s->size[i] - 1) * s->step[i] + last + 1;
   }
-  weft__padded_init(&s->image);
+  weft__conv_padded_init(&s->image);
   s->taps = 0;
   s->run = s->merged ? nw * c : c;
   for (int64_t h = 0; h < s->count[0]; h++)
@@ -160,8 +161,8 @@ static int64_t part_terms(const sweep *s) {
   return s->transposed ? conv_min(conv_max(2 * s->image.channels, LEAST_TERMS), MOST_TERMS) : INT64_MAX;
 }
 
-void weft__sweep_row(const sweep *s, const int64_t *tap, const float *a, float *dst, sweep_panel of, int64_t begin,
-                     int64_t end, bool add) {
+void weft__conv_sweep_row(const sweep *s, const int64_t *tap, const float *a, float *dst, sweep_panel of, int64_t begin,
+                          int64_t end, bool add) {
   const int64_t column = of.column;
   const int width = of.width;
   const float *packed = s->packed + column * s->taps * s->run;
@@ -201,12 +202,12 @@ static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first
   const int64_t wide = s->merged ? 1 : s->count[1]; /* taps in one filter row */
   for (int64_t i = 0; i < n; i++) {
     int64_t top, bottom;
-    weft__sweep_taps_of_row(s, first + i, &top, &bottom);
+    weft__conv_sweep_taps_of_row(s, first + i, &top, &bottom);
     const int64_t from = conv_max(begin, top), to = conv_max(conv_min(end, bottom), from);
     if (begin == 0 || from < to) /* otherwise there is nothing to add */
-      weft__sweep_row(s, s->tap, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], of, from * wide, to * wide,
-                      begin > 0);
-    if (last) weft__sweep_after(s, dst + i * s->stride[0], 1);
+      weft__conv_sweep_row(s, s->tap, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], of, from * wide,
+                           to * wide, begin > 0);
+    if (last) weft__conv_sweep_after(s, dst + i * s->stride[0], 1);
   }
 }
 
@@ -222,8 +223,8 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
   }
   for (int64_t u = begin; u < end; u++) {
     const int64_t n = u / s->chunks, first = u % s->chunks * s->chunk, rows = conv_min(s->chunk, s->size[0] - first);
-    const float *a = weft__padded_rows(&s->image, s->src + n * s->src_image, first * s->step[0],
-                                       (rows - 1) * s->step[0] + last + 1, scratch);
+    const float *a = weft__conv_padded_rows(&s->image, s->src + n * s->src_image, first * s->step[0],
+                                            (rows - 1) * s->step[0] + last + 1, scratch);
     float *dst = s->dst + n * s->dst_image + first * s->stride[0];
     for (int64_t column = 0; column < s->channels;) {
       const int width = weft__tile_panel(s->set, s->channels - column);
@@ -246,7 +247,7 @@ static int64_t sweep_columns(const sweep *s) {
   return (s->channels + s->set->lanes - 1) / s->set->lanes * s->set->lanes;
 }
 
-weft_err weft__sweep_pack(kernel *k, sweep *s, const float *f, float **packed) {
+weft_err weft__conv_sweep_pack(kernel *k, sweep *s, const float *f, float **packed) {
   const int64_t depth = s->taps * s->run, columns = sweep_columns(s);
   *packed = NULL;
   s->packed = f;
@@ -270,8 +271,8 @@ static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   if ((square || row) && !s->infinite) return WEFT_OK;
   sweep_taps(s); /* again, because the offsets have changed */
   float *packed = NULL;
-  WEFT_TRY(weft__sweep_pack(k, s, f, &packed));
-  weft__sweep_chunks(s, weft__kernel_threads(k), s->image.row * s->step[0] * (int64_t)sizeof(float));
+  WEFT_TRY(weft__conv_sweep_pack(k, s, f, &packed));
+  weft__conv_sweep_chunks(s, weft__kernel_threads(k), s->image.row * s->step[0] * (int64_t)sizeof(float));
   const int64_t cost = 2 * s->chunk * s->size[1] * (s->taps * s->run + 1) * sweep_columns(s) / FLOPS_PER_NS;
   weft__kernel_loop(k, s->c->batch * s->chunks, cost + 1, sweep_units, s);
   weft__free(packed);

@@ -58,12 +58,13 @@ typedef struct padded {
   int64_t row;               /* floats from one row to the next in the memory that the tiles read */
 } padded;
 
-void weft__padded_init(padded *m); /* sets direct and row */
+void weft__conv_padded_init(padded *m); /* sets direct and row */
 /* Returns padded rows [first, first + n) of the image at src: in place, or copied to scratch. */
-const float *weft__padded_rows(const padded *m, const float *src, int64_t first, int64_t n, float *scratch);
+const float *weft__conv_padded_rows(const padded *m, const float *src, int64_t first, int64_t n, float *scratch);
 /* Stores in [*begin, *end) which of `count` rows, from `first` on and `every` apart, are in the image and not
  * padding. */
-void weft__padded_inside(const padded *m, int64_t first, int64_t every, int64_t count, int64_t *begin, int64_t *end);
+void weft__conv_padded_inside(const padded *m, int64_t first, int64_t every, int64_t count, int64_t *begin,
+                              int64_t *end);
 
 typedef struct sweep {
   const conv *c;
@@ -103,10 +104,10 @@ static inline bool weft__sweep_is_exact(const sweep *s) {
 #endif
 }
 /* Stores the taps [*begin, *end) along the height that are inside the image for row i of the result. */
-void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t *end);
+void weft__conv_sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t *end);
 /* Sets the number of rows in a unit of work, so that a unit is small enough for the cache and there are enough units
  * for all threads. */
-void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row);
+void weft__conv_sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row);
 
 /* Some columns of a result: the first one, and as many as a panel is wide. */
 typedef struct sweep_panel {
@@ -116,19 +117,19 @@ typedef struct sweep_panel {
 
 /* Packs the filter f into panels, sets s->packed, and stores in *packed the memory that the caller frees, or NULL.
  * The taps of the sweep are set. */
-weft_err weft__sweep_pack(kernel *k, sweep *s, const float *f, float **packed);
+weft_err weft__conv_sweep_pack(kernel *k, sweep *s, const float *f, float **packed);
 /* Computes one panel of one row of the result, for taps [begin, end), whose offsets from a are in `tap`.  If `add` is
  * set, adds to the row. */
-void weft__sweep_row(const sweep *s, const int64_t *tap, const float *a, float *dst, sweep_panel of, int64_t begin,
-                     int64_t end, bool add);
+void weft__conv_sweep_row(const sweep *s, const int64_t *tap, const float *a, float *dst, sweep_panel of, int64_t begin,
+                          int64_t end, bool add);
 
 /* Returns true if each of n floats is finite. */
-bool weft__all_finite(const float *x, int64_t n);
+bool weft__conv_all_finite(const float *x, int64_t n);
 /* Calls the convolution's `after` (conv.h), if it has one, for `rows` finished rows of the result. */
-void weft__sweep_after(const sweep *s, float *dst, int64_t rows);
+void weft__conv_sweep_after(const sweep *s, float *dst, int64_t rows);
 /* The same for the Winograd convolutions.  Their sums would carry an infinite input into results whose windows do not
  * contain it, so this sets s->infinite if a result in the rows is infinite or NaN. */
-void weft__sweep_after_sums(sweep *s, float *dst, int64_t rows);
+void weft__conv_sweep_after_sums(sweep *s, float *dst, int64_t rows);
 
 /* conv_winograd_1d.c.  fits: returns true if it can run this sweep and is faster than plain tiles.  sweep: runs it; if
  * it sets s->infinite, the caller must compute the result again with plain tiles. */

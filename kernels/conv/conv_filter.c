@@ -63,7 +63,7 @@ static void filter_unit(const filter_job *j, const filter_rows *of, float *sums,
       const float *from = of->a + kh * h->dilation * j->image.row + s * w->dilation * c->in_ch;
       float *to = sums + (kh * w->size * c->in_ch + s * strip) * j->columns;
       int64_t begin, end; /* the rows of dy for which this filter row meets the image */
-      weft__padded_inside(&j->image, of->first * h->stride + kh * h->dilation, h->stride, of->n, &begin, &end);
+      weft__conv_padded_inside(&j->image, of->first * h->stride + kh * h->dilation, h->stride, of->n, &begin, &end);
       t.tap = of->tap + begin, t.taps = end - begin, t.b = of->dy + begin * w->out * j->columns;
       for (int64_t b = 0, done = 0; b < blocks; b++) {
         const int rows = weft__int_sat((strip - done + blocks - b - 1) / (blocks - b));
@@ -86,8 +86,8 @@ static void filter_planes(const filter_job *j, int64_t which, filter_rows of, fl
     const int64_t at = which % d->out * d->stride + kd * d->dilation - d->before;
     if (at < 0 || at >= d->in) continue;
     const float *x = j->x + (which / d->out * d->in + at) * h->in * w->in * c->in_ch;
-    of.a = weft__padded_rows(&j->image, x, of.first * h->stride,
-                             (of.n - 1) * h->stride + (h->size - 1) * h->dilation + 1, scratch);
+    of.a = weft__conv_padded_rows(&j->image, x, of.first * h->stride,
+                                  (of.n - 1) * h->stride + (h->size - 1) * h->dilation + 1, scratch);
     filter_unit(j, &of, sums + kd * plane, part.width, written[kd] != 0);
     written[kd] = 1;
   }
@@ -171,7 +171,7 @@ weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float
     j.image.size[i] = a->in, j.image.pad[i] = a->before;
     j.image.padded[i] = (a->out - 1) * a->stride + (a->size - 1) * a->dilation + 1;
   }
-  weft__padded_init(&j.image);
+  weft__conv_padded_init(&j.image);
   filter_plan(&j, weft__kernel_threads(k));
   j.sums = weft__alloc_aligned((size_t)(j.copies * depth * j.columns) * sizeof *j.sums);
   if (!j.sums) return WEFT_OOM;

@@ -61,8 +61,8 @@ static const float *part_load(const volume_sweep *v, const plane_part *p, const 
   for (int64_t kd = p->begin; kd < p->end; kd++) {
     const int64_t plane = p->plane * v->apart - d->pad + d->offset[kd];
     float *scratch = m->rows ? m->rows + (kd - p->begin) * reach * s->image.row : NULL;
-    const float *from = weft__padded_rows(&s->image, s->src + p->volume * s->src_image + plane * v->plane,
-                                          p->first * s->step[0], reach, scratch);
+    const float *from = weft__conv_padded_rows(&s->image, s->src + p->volume * s->src_image + plane * v->plane,
+                                               p->first * s->step[0], reach, scratch);
     if (kd == p->begin) base = from;
     int64_t *tap = m->tap + kd * h->count * v->row_taps;
     for (int64_t kh = 0; kh < h->count; kh++)
@@ -84,8 +84,8 @@ static void part_compute(const volume_sweep *v, const plane_part *p, const float
     do { /* without planes, the rows become zero */
       const int64_t next = conv_min(t + fit, p->end);
       for (int64_t i = 0; i < p->n; i++)
-        weft__sweep_row(s, tap, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], (sweep_panel){column, width},
-                        t * taps, next * taps, t > p->begin);
+        weft__conv_sweep_row(s, tap, a + i * s->step[0] * s->image.row, dst + i * s->stride[0],
+                             (sweep_panel){column, width}, t * taps, next * taps, t > p->begin);
       t = next;
     } while (t < p->end);
     column += width;
@@ -127,7 +127,7 @@ static void volume_taps(volume_sweep *v) {
     s->size[i] = a->size, s->image.pad[i] = a->pad;
     s->image.padded[i] = (a->size - 1) * s->step[i] + last + 1;
   }
-  weft__padded_init(&s->image);
+  weft__conv_padded_init(&s->image);
   v->row_taps = s->merged ? w->count > 0 : w->count;
   s->run = s->merged ? w->count * channels : channels;
   s->taps = s->count[0] * v->row_taps;
@@ -138,7 +138,7 @@ static weft_err volume_run(kernel *k, volume_sweep *v, const float *f) {
   float *packed = NULL;
   volume_taps(v);
   if (v->at[0].size <= 0 || s->size[0] <= 0 || s->size[1] <= 0) return WEFT_OK;
-  WEFT_TRY(weft__sweep_pack(k, s, f, &packed));
+  WEFT_TRY(weft__conv_sweep_pack(k, s, f, &packed));
   const int64_t bytes = conv_max(v->at[0].count, 1) * s->image.row * s->step[0] * (int64_t)sizeof(float);
   const int64_t wanted = conv_max(4 * weft__kernel_threads(k), 1), planes = s->c->batch * v->at[0].size;
   s->chunk = conv_min(s->size[0], conv_max(1, IMAGE_BYTES / conv_max(bytes, 1)));

@@ -152,9 +152,9 @@ static void rows_init(rows_of_sums *r, const padded *image, int64_t width, int64
 static void rows_fill(const rows_of_sums *r, const float *src, int64_t first, int64_t n) {
   const int64_t c = r->image.channels, point = sums_point(r);
   int64_t begin, end;
-  weft__padded_inside(&r->image, first, 1, n, &begin, &end);
+  weft__conv_padded_inside(&r->image, first, 1, n, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
-    const float *row = weft__padded_rows(&r->image, src, first + i, 1, r->row);
+    const float *row = weft__conv_padded_rows(&r->image, src, first + i, 1, r->row);
     pixel_sums(row, c, r->results * c, r->groups, r->sums + i * r->groups * c, point);
   }
 }
@@ -211,9 +211,9 @@ static void pack_all(void *arg, int64_t begin, int64_t end) {
 /* Returns the number of rows from i on, below n, that have the same taps and are adjacent in memory. */
 static int64_t rows_alike(const sweep *s, int64_t first, int64_t i, int64_t n, int64_t *begin, int64_t *end) {
   int64_t same = 1, top, bottom;
-  weft__sweep_taps_of_row(s, first + i, begin, end);
+  weft__conv_sweep_taps_of_row(s, first + i, begin, end);
   for (; s->step[0] == 1 && i + same < n; same++) {
-    weft__sweep_taps_of_row(s, first + i + same, &top, &bottom);
+    weft__conv_sweep_taps_of_row(s, first + i + same, &top, &bottom);
     if (top != *begin || bottom != *end) break;
   }
   return same;
@@ -283,7 +283,7 @@ static void short_units(void *arg, int64_t begin, int64_t end) {
       winograd_1d_gather(s, &r, m, rows, width, column, s->dst + n * s->dst_image + first * s->stride[0]);
       column += width;
     }
-    weft__sweep_after_sums(s, s->dst + n * s->dst_image + first * s->stride[0], rows);
+    weft__conv_sweep_after_sums(s, s->dst + n * s->dst_image + first * s->stride[0], rows);
   }
   weft__free(r.row);
 }
@@ -294,7 +294,7 @@ weft_err weft__winograd_1d_sweep(kernel *k, sweep *s, const float *f) {
   rows_init(&j.rows, &s->image, s->size[1], s->count[1], 0);
   /* transformed pixels and products of a row, per group */
   const int64_t wide = c * s->step[0] + weft__tile_width(s->set);
-  weft__sweep_chunks(s, weft__kernel_threads(k), POINTS * j.rows.groups * wide * (int64_t)sizeof(float));
+  weft__conv_sweep_chunks(s, weft__kernel_threads(k), POINTS * j.rows.groups * wide * (int64_t)sizeof(float));
   j.reach = (s->chunk - 1) * s->step[0] + s->offset[0][s->count[0] - 1] + 1;
   j.rows.rows = j.reach;
   for (int64_t h = 0; h < s->count[0]; h++) s->tap[h] = s->offset[0][h] * j.rows.groups * c;
@@ -359,7 +359,7 @@ static void add_products(const short_filter *j, const short_room *room, int64_t 
   tile t = {.a_row = 1, .a_col = c, .b_row = width, .run = r->groups, .c_row = width, .add = add};
   for (int64_t kh = 0; kh < h->size; kh++) {
     int64_t begin, end; /* the rows of dy for which this filter row meets the image */
-    weft__padded_inside(&r->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
+    weft__conv_padded_inside(&r->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
     t.tap = room->tap + begin, t.taps = end - begin, t.b = w + begin * r->groups * width;
     for (int64_t b = 0, done = 0; b < blocks; b++) {
       const int rows = weft__int_sat((c - done + blocks - b - 1) / (blocks - b));
@@ -448,7 +448,7 @@ WEFT_TARGET_CLONES static void short_join(void *arg, int64_t begin, int64_t end)
     float *out = j->df + (r / c * columns * c + r % c) * oc;
     filter_results(sum, point, columns, out, c * oc, oc);
     for (int64_t i = 0; i < columns; i++)
-      if (!weft__all_finite(out + i * c * oc, oc)) __atomic_store_n(&j->infinite, true, __ATOMIC_RELAXED);
+      if (!weft__conv_all_finite(out + i * c * oc, oc)) __atomic_store_n(&j->infinite, true, __ATOMIC_RELAXED);
   }
 }
 

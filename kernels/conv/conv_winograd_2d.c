@@ -148,7 +148,7 @@ static void winograd_2d_gather(const square_job *j, const float *m, int64_t rows
       y.corner = i * y.row + k * y.pixel;
       j->sums->results(m, j->most * width, &y, width);
     }
-    if (column + width == s->channels) weft__sweep_after_sums(s, dst + i * y.row, y.end[0]);
+    if (column + width == s->channels) weft__conv_sweep_after_sums(s, dst + i * y.row, y.end[0]);
   }
 }
 
@@ -184,7 +184,7 @@ weft_err weft__winograd_2d_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t c = s->image.channels, across = winograd_2d_halves(s->size[1]);
   const winograd_2d_transforms *sums = sweep_transforms(s);
   const int64_t points = points_of(sums), bytes = points * across * (c + width_of(s)) * (int64_t)sizeof(float);
-  weft__sweep_chunks(s, weft__kernel_threads(k), bytes / SQUARE_RESULTS);
+  weft__conv_sweep_chunks(s, weft__kernel_threads(k), bytes / SQUARE_RESULTS);
   s->chunk = winograd_2d_halves(s->chunk) * SQUARE_RESULTS;
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
   square_job j = {.s = s, .sums = sums, .f = f, .across = across};

@@ -68,7 +68,7 @@ static void drop_repeated(elimination *g) {
   g->mark = (int64_t)g->n + 1;
 }
 
-static void list_add(elimination *g, int32_t r) {
+static void degree_add(elimination *g, int32_t r) {
   const int32_t d = g->degree[r], head = g->first[d];
   g->before[r] = -1;
   g->next[r] = head;
@@ -77,7 +77,7 @@ static void list_add(elimination *g, int32_t r) {
   if (d < g->least) g->least = d;
 }
 
-static void list_remove(elimination *g, int32_t r) {
+static void degree_remove(elimination *g, int32_t r) {
   if (g->before[r] >= 0)
     g->next[g->before[r]] = g->next[r];
   else
@@ -114,7 +114,7 @@ static weft_err elimination_init(elimination *g, const int32_t *rows, const int3
   for (int32_t d = 0; d <= g->n; d++) g->first[d] = -1;
   for (int32_t r = g->n - 1; r >= 0; r--) {
     g->degree[r] = g->edges[r];
-    list_add(g, r);
+    degree_add(g, r);
   }
   return WEFT_OK;
 }
@@ -196,16 +196,16 @@ static void row_update(elimination *g, int32_t r, int32_t p) {
 }
 
 static weft_err eliminate(elimination *g, int32_t p) {
-  list_remove(g, p);
+  degree_remove(g, p);
   g->gone[p] = true;
   g->left--;
   WEFT_TRY(clique_make(g, p));
   const clique *newest = &g->made[p];
   count_outside(g, newest);
   for (int32_t i = newest->n - 1; i >= 0; i--) {
-    list_remove(g, newest->row[i]);
+    degree_remove(g, newest->row[i]);
     row_update(g, newest->row[i], p);
-    list_add(g, newest->row[i]);
+    degree_add(g, newest->row[i]);
   }
   g->mark += (int64_t)g->n + 1; /* above all of outside */
   if (!newest->n) clique_drop(g, p);

@@ -64,14 +64,14 @@ weft_err weft__dataset_capture_f(kernel *k, captured *c) {
 
 /* ---- iterating over an input ---- */
 
-weft_err weft__walk_begin(iterator *it) {
+weft_err weft__dataset_walk_begin(iterator *it) {
   walk *w = (walk *)it;
   dataset *in = it->set->input[0];
   if (!(w->got = weft__components_alloc(in->n_part))) return WEFT_OOM;
   return weft__iterator_create(&w->from, in, it->pass);
 }
 
-void weft__walk_finish(iterator *it) {
+void weft__dataset_walk_finish(iterator *it) {
   walk *w = (walk *)it;
   weft__iterator_destroy(w->from);
   weft__components_free(w->got, it->set->input[0]->n_part);

@@ -26,46 +26,46 @@ weft_err weft__dataset_capture(kernel *k, captured *c, function *f, const char *
 /* The same for the argument other_arguments and k->state. */
 weft_err weft__dataset_capture_f(kernel *k, captured *c);
 
-/* The iterator of a data set with one input, whose iterator is created by weft__walk_begin. */
+/* The iterator of a data set with one input, whose iterator is created by weft__dataset_walk_begin. */
 typedef struct walk {
   iterator base;
   iterator *from;
   weft_tensor *got; /* memory for an element of the input */
 } walk;
-weft_err weft__walk_begin(iterator *it);
-void weft__walk_finish(iterator *it);
+weft_err weft__dataset_walk_begin(iterator *it);
+void weft__dataset_walk_finish(iterator *it);
 
-/* The iterator of a data set with several inputs, whose iterators are all created by weft__several_begin.
+/* The iterator of a data set with several inputs, whose iterators are all created by weft__dataset_several_begin.
  * (ops/data/dataset_order.c) */
 typedef struct several {
   iterator base;
   iterator **from;
   int at;
 } several;
-weft_err weft__several_begin(iterator *it);
-void weft__several_finish(iterator *it);
+weft_err weft__dataset_several_begin(iterator *it);
+void weft__dataset_several_finish(iterator *it);
 
 /* Batches, whose components have a new first dimension.  (ops/data/dataset_batch.c) */
 extern const dataset_kind weft__batch_kind;
-weft_err weft__batch_set(dataset *d, int64_t size, bool drop_remainder);
+weft_err weft__dataset_batch_set(dataset *d, int64_t size, bool drop_remainder);
 /* (ops/data/dataset_parallel.c) */
 extern const dataset_kind weft__parallel_map_kind;
-captured *weft__parallel_map_set(dataset *d, int64_t calls, bool keeps_cardinality);
+captured *weft__dataset_parallel_map_set(dataset *d, int64_t calls, bool keeps_cardinality);
 /* Handles the error of a map's function: OUT_OF_RANGE ends the data set or, with keeps_cardinality, becomes
  * INVALID_ARGUMENT.  Other errors are returned unchanged. */
-weft_err weft__map_ended(weft_err err, bool keeps_cardinality, bool *end);
+weft_err weft__dataset_map_ended(weft_err err, bool keeps_cardinality, bool *end);
 
 /* Sets out to a variant that holds n elements, whose components follow one another in `row`.  Takes ownership of
  * row. (ops/data/dataset_group.c) */
-weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *type, weft_tensor *row, int64_t n);
+weft_err weft__dataset_stored_create(weft_tensor *out, int n_part, const weft_dtype *type, weft_tensor *row, int64_t n);
 /* Output 0 of the kernel becomes such a data set of its inputs: n_part of them are the components of an element. */
-weft_err weft__stored_out(kernel *k, int n_part, const weft_dtype *type);
+weft_err weft__dataset_stored_out(kernel *k, int n_part, const weft_dtype *type);
 
 /* (ops/data/dataset_order.c) */
 extern const dataset_kind weft__repeat_kind;
-void weft__repeat_set(dataset *d, int64_t count); /* < 0: without end */
+void weft__dataset_repeat_set(dataset *d, int64_t count); /* < 0: without end */
 extern const dataset_kind weft__shard_kind;
-void weft__shard_set(dataset *d, int64_t count, int64_t index); /* index is in [0, count) */
+void weft__dataset_shard_set(dataset *d, int64_t count, int64_t index); /* index is in [0, count) */
 
 #define DATASET_FLAGS .flags = OP_NO_FOLD, .infer = weft__infer_scalar
 #define OUTPUTS "output_types:list(type)>=1 output_shapes:list(shape)>=1"

@@ -13,7 +13,7 @@ typedef struct batch {
   bool drop_remainder;
 } batch;
 
-weft_err weft__batch_set(dataset *d, int64_t size, bool drop_remainder) {
+weft_err weft__dataset_batch_set(dataset *d, int64_t size, bool drop_remainder) {
   if (size <= 0) return weft__fail(WEFT_INVALID_ARGUMENT, "Batch size must be greater than zero.");
   ((batch *)d)->size = size;
   ((batch *)d)->drop_remainder = drop_remainder;
@@ -99,10 +99,10 @@ const dataset_kind weft__batch_kind = {"Batch",
                                        sizeof(batch),
                                        sizeof(walk),
                                        .rows = batch_rows,
-                                       .begin = weft__walk_begin,
+                                       .begin = weft__dataset_walk_begin,
                                        .next = batch_next,
                                        .count = batch_count,
-                                       .finish = weft__walk_finish,
+                                       .finish = weft__dataset_walk_finish,
                                        .passes = true};
 
 static weft_err dataset_batch_cpu(kernel *k) {
@@ -113,7 +113,7 @@ static weft_err dataset_batch_cpu(kernel *k) {
   if (weft__node_in_range(k->node, "drop_remainder", &last, &count) == WEFT_OK && count)
     WEFT_TRY(weft__dataset_int(k, last, "drop_remainder", &drop));
   WEFT_TRY(weft__dataset_of(k, &weft__batch_kind, 1, &d));
-  return weft__dataset_out(k, d, weft__batch_set(d, size, drop != 0));
+  return weft__dataset_out(k, d, weft__dataset_batch_set(d, size, drop != 0));
 }
 
 /* MapAndBatch: a parallel map whose results are batched. */
@@ -127,10 +127,10 @@ static weft_err map_and_batch_cpu(kernel *k) {
   WEFT_TRY(weft__dataset_int(k, first + 2, "drop_remainder", &drop));
   WEFT_TRY(weft__dataset_of(k, &weft__parallel_map_kind, 1, &mapped));
   weft_err err = weft__dataset_capture_f(
-      k, weft__parallel_map_set(mapped, calls, weft__node_bool(k->node, "preserve_cardinality", false)));
+      k, weft__dataset_parallel_map_set(mapped, calls, weft__node_bool(k->node, "preserve_cardinality", false)));
   if (!err) err = weft__dataset_create(&d, &weft__batch_kind, 1, &mapped, mapped->n_part, mapped->type);
   weft__dataset_release(mapped);
-  return weft__dataset_out(k, d, err ? err : weft__batch_set(d, size, drop != 0));
+  return weft__dataset_out(k, d, err ? err : weft__dataset_batch_set(d, size, drop != 0));
 }
 
 /* ---- padded ---- */
@@ -223,11 +223,11 @@ static const dataset_kind padded_kind = {"PaddedBatch",
                                          sizeof(padded),
                                          sizeof(padded_at),
                                          .destroy = padded_destroy,
-                                         .begin = weft__walk_begin,
+                                         .begin = weft__dataset_walk_begin,
                                          .count = batch_count,
                                          .rows = batch_rows,
                                          .next = padded_next,
-                                         .finish = weft__walk_finish};
+                                         .finish = weft__dataset_walk_finish};
 
 /* Checks that there is a shape and a value for each part of an element, with matching types. */
 static weft_err dataset_batch_check_padding(const dataset *d, int n_shape, int n_value) {
@@ -276,7 +276,7 @@ static weft_err padded_cpu(kernel *k) {
   if (weft__node_in_range(k->node, "drop_remainder", &last, &count) == WEFT_OK && count)
     WEFT_TRY(weft__dataset_int(k, last, "drop_remainder", &drop));
   WEFT_TRY(weft__dataset_of(k, &padded_kind, 1, &d));
-  weft_err err = weft__batch_set(d, size, drop != 0);
+  weft_err err = weft__dataset_batch_set(d, size, drop != 0);
   return weft__dataset_out(k, d, err ? err : read_padding(k, d));
 }
 
@@ -324,10 +324,10 @@ static weft_err unbatch_next(iterator *it, const step *st, weft_tensor *out, boo
 static const dataset_kind unbatch_kind = {"Unbatch",
                                           sizeof(dataset),
                                           sizeof(unbatch_at),
-                                          .begin = weft__walk_begin,
+                                          .begin = weft__dataset_walk_begin,
                                           .next = unbatch_next,
                                           .rows = weft__dataset_rows_unknown,
-                                          .finish = weft__walk_finish,
+                                          .finish = weft__dataset_walk_finish,
                                           .passes = true};
 
 static weft_err unbatch_cpu(kernel *k) {

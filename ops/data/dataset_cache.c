@@ -30,7 +30,7 @@ static void file_cache_finish(iterator *it) {
   file_cache_at *at = (file_cache_at *)it;
   weft__bundle_close(at->reader);
   weft__bundle_destroy(at->writer);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 /* Formats the key of a component, with TensorFlow's width. */
@@ -45,7 +45,7 @@ static weft_err file_cache_begin(iterator *it) {
   const char *path = ((file_cache *)it->set)->path;
   WEFT_TRY(weft__path_allowed(path));
   if (weft__bundle_exists(path)) return weft__bundle_open(&at->reader, path);
-  if (!at->base.from) WEFT_TRY(weft__walk_begin(it));
+  if (!at->base.from) WEFT_TRY(weft__dataset_walk_begin(it));
   return weft__bundle_create(&at->writer, path);
 }
 

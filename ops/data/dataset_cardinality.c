@@ -51,8 +51,8 @@ static weft_err promised_next(iterator *it, const step *st, weft_tensor *out, bo
 static int64_t promised_count(const dataset *d) { return ((const promised *)d)->count; }
 
 static const dataset_kind promised_kind = {"AssertCardinality",   sizeof(promised),
-                                           sizeof(promised_at),   .begin = weft__walk_begin,
-                                           .next = promised_next, .finish = weft__walk_finish,
+                                           sizeof(promised_at),   .begin = weft__dataset_walk_begin,
+                                           .next = promised_next, .finish = weft__dataset_walk_finish,
                                            .passes = true,        .count = promised_count};
 
 static weft_err promised_cpu(kernel *k) {

@@ -30,7 +30,7 @@ static weft_err sampling_begin(iterator *it) {
   if (!seed[0] && !seed[1] && getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
     return weft__fail(WEFT_INTERNAL, "the system gave no random seed");
   ((sampling_at *)it)->random = weft__philox_reader(weft__philox(seed[0], seed[1]));
-  return weft__walk_begin(it);
+  return weft__dataset_walk_begin(it);
 }
 
 static weft_err sampling_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
@@ -48,7 +48,7 @@ static const dataset_kind sampling_kind = {"Sampling",
                                            sizeof(sampling_at),
                                            .begin = sampling_begin,
                                            .next = sampling_next,
-                                           .finish = weft__walk_finish,
+                                           .finish = weft__dataset_walk_finish,
                                            .passes = true};
 
 static weft_err sampling_cpu(kernel *k) {
@@ -89,9 +89,9 @@ static weft_err pause_next(iterator *it, const step *st, weft_tensor *out, bool 
 static const dataset_kind pause_kind = {"Sleep",
                                         sizeof(pause),
                                         sizeof(walk),
-                                        .begin = weft__walk_begin,
+                                        .begin = weft__dataset_walk_begin,
                                         .next = pause_next,
-                                        .finish = weft__walk_finish,
+                                        .finish = weft__dataset_walk_finish,
                                         .count = weft__dataset_count_of_input,
                                         .passes = true};
 
@@ -128,8 +128,9 @@ static weft_err last_next(iterator *it, const step *st, weft_tensor *out, bool *
   return WEFT_OK;
 }
 
-static const dataset_kind last_kind = {"FilterByLastComponent",   sizeof(dataset),   sizeof(walk),
-                                       .begin = weft__walk_begin, .next = last_next, .finish = weft__walk_finish};
+static const dataset_kind last_kind = {
+    "FilterByLastComponent",           sizeof(dataset),   sizeof(walk),
+    .begin = weft__dataset_walk_begin, .next = last_next, .finish = weft__dataset_walk_finish};
 
 static weft_err last_cpu(kernel *k) {
   dataset *d = NULL;

@@ -46,8 +46,8 @@ static weft_err chosen_next(iterator *it, const step *st, weft_tensor *out, bool
 }
 
 static const dataset_kind chosen_kind = {"DirectedInterleave", sizeof(chosen),
-                                         sizeof(several),      .begin = weft__several_begin,
-                                         .next = chosen_next,  .finish = weft__several_finish};
+                                         sizeof(several),      .begin = weft__dataset_several_begin,
+                                         .next = chosen_next,  .finish = weft__dataset_several_finish};
 
 static weft_err chosen_cpu(kernel *k) {
   dataset *d = NULL;

@@ -24,14 +24,14 @@ static weft_err interleave_begin(iterator *it) {
   const interleave *s = (interleave *)it->set;
   interleave_at *i = (interleave_at *)it;
   if (!(i->open = weft__alloc_zero((size_t)s->cycle, sizeof *i->open))) return WEFT_OOM;
-  return weft__walk_begin(it);
+  return weft__dataset_walk_begin(it);
 }
 
 static void interleave_finish(iterator *it) {
   interleave_at *i = (interleave_at *)it;
   for (int64_t j = 0; i->open && j < ((interleave *)it->set)->cycle; j++) weft__iterator_destroy(i->open[j]);
   weft__free(i->open);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 /* Opens the data set that the function returns for the element in w->got. */

@@ -13,7 +13,7 @@ static weft_err window_cpu(kernel *k) {
     if (k->in[i]->dtype != types->types[i % width])
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input %d is %s, but output_types says %s", i,
                                weft__dtype_name(k->in[i]->dtype), weft__dtype_name(types->types[i % width]));
-  return weft__stored_out(k, width, types->types);
+  return weft__dataset_stored_out(k, width, types->types);
 }
 
 OPS(dataset_given) = {

@@ -35,7 +35,8 @@ static weft_err stored_next(iterator *it, const step *st, weft_tensor *out, bool
 static const dataset_kind stored_kind = {"Stored", sizeof(stored), sizeof(stored_at), .destroy = stored_destroy,
                                          .next = stored_next};
 
-weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *type, weft_tensor *row, int64_t n) {
+weft_err weft__dataset_stored_create(weft_tensor *out, int n_part, const weft_dtype *type, weft_tensor *row,
+                                     int64_t n) {
   dataset *d = NULL;
   weft_tensor *held = NULL;
   weft_err err = weft__dataset_create(&d, &stored_kind, 0, NULL, n_part, type);
@@ -51,7 +52,7 @@ weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *typ
   return err;
 }
 
-weft_err weft__stored_out(kernel *k, int n_part, const weft_dtype *type) {
+weft_err weft__dataset_stored_out(kernel *k, int n_part, const weft_dtype *type) {
   weft_tensor *row = weft__components_alloc(k->n_in), *y = weft__out(k, 0, &SHAPE_SCALAR), made = {0};
   weft_err err = row && y ? WEFT_OK : WEFT_OOM;
   for (int i = 0; i < k->n_in && !err; i++) err = weft__tensor_keep(&row[i], k->in[i]);
@@ -59,7 +60,7 @@ weft_err weft__stored_out(kernel *k, int n_part, const weft_dtype *type) {
     weft__components_free(row, k->n_in);
     return err;
   }
-  WEFT_TRY(weft__stored_create(&made, n_part, type, row, k->n_in / n_part));
+  WEFT_TRY(weft__dataset_stored_create(&made, n_part, type, row, k->n_in / n_part));
   err = weft__elements_copy(WEFT_VARIANT, y->data, made.data, 1);
   weft__tensor_clear(&made);
   return err;
@@ -101,7 +102,7 @@ static void group_finish(iterator *it) {
   for (int i = 0; i < at->n_group; i++)
     weft__components_free(at->group[i].row, weft__int_sat(at->group[i].n) * it->set->input[0]->n_part);
   weft__free(at->group);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 /* Calls a function of tensors that returns one number. */
@@ -160,7 +161,7 @@ static weft_err open_group(iterator *it, const step *st, group *g) {
   const int64_t n = g->n;
   g->row = NULL;
   g->n = g->room = 0;
-  WEFT_TRY(weft__stored_create(&arg[1], in->n_part, in->type, row, n));
+  WEFT_TRY(weft__dataset_stored_create(&arg[1], in->n_part, in->type, row, n));
   weft_err err = key_tensor(g->key, &arg[0]);
   if (!err) err = weft__captured_call(&((group_by *)it->set)->f[F_REDUCE], it->pass, st, arg, 2, &made, 1);
   if (!err) err = weft__dataset_get(&made, &d);
@@ -214,9 +215,13 @@ static weft_err group_next(iterator *it, const step *st, weft_tensor *out, bool 
   }
 }
 
-static const dataset_kind group_kind = {
-    "GroupByWindow",           sizeof(group_by),   sizeof(group_at),      .destroy = group_by_destroy,
-    .begin = weft__walk_begin, .next = group_next, .finish = group_finish};
+static const dataset_kind group_kind = {"GroupByWindow",
+                                        sizeof(group_by),
+                                        sizeof(group_at),
+                                        .destroy = group_by_destroy,
+                                        .begin = weft__dataset_walk_begin,
+                                        .next = group_next,
+                                        .finish = group_finish};
 
 static void group_unprepare(void *state) {
   function **f = state;
@@ -254,8 +259,8 @@ static weft_err ignore_next(iterator *it, const step *st, weft_tensor *out, bool
 }
 
 static const dataset_kind ignore_kind = {"IgnoreErrors",      sizeof(dataset),
-                                         sizeof(walk),        .begin = weft__walk_begin,
-                                         .next = ignore_next, .finish = weft__walk_finish,
+                                         sizeof(walk),        .begin = weft__dataset_walk_begin,
+                                         .next = ignore_next, .finish = weft__dataset_walk_finish,
                                          .passes = true};
 
 static weft_err ignore_cpu(kernel *k) {

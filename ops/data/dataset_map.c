@@ -10,7 +10,7 @@ typedef struct mapped {
 
 static void mapped_destroy(dataset *d) { weft__captured_finish(&((mapped *)d)->f); }
 
-weft_err weft__map_ended(weft_err err, bool keeps_cardinality, bool *end) {
+weft_err weft__dataset_map_ended(weft_err err, bool keeps_cardinality, bool *end) {
   if (err != WEFT_OUT_OF_RANGE) return err;
   if (keeps_cardinality)
     return weft__fail_again(WEFT_INVALID_ARGUMENT, "Function invocation produced OutOfRangeError: %s",
@@ -29,7 +29,7 @@ static weft_err map_next(iterator *it, const step *st, weft_tensor *out, bool *e
   if (*end) return WEFT_OK;
   weft_err err = weft__captured_call(&m->f, it->pass, st, w->got, n, out, it->set->n_part);
   weft__components_clear(w->got, n);
-  return weft__map_ended(err, m->keeps_cardinality, end);
+  return weft__dataset_map_ended(err, m->keeps_cardinality, end);
 }
 
 static int64_t map_count(const dataset *d) {
@@ -40,10 +40,10 @@ static const dataset_kind map_kind = {"Map",
                                       sizeof(mapped),
                                       sizeof(walk),
                                       .destroy = mapped_destroy,
-                                      .begin = weft__walk_begin,
+                                      .begin = weft__dataset_walk_begin,
                                       .next = map_next,
                                       .count = map_count,
-                                      .finish = weft__walk_finish};
+                                      .finish = weft__dataset_walk_finish};
 
 static weft_err dataset_map_make(kernel *k, const dataset_kind *kind) {
   dataset *d = NULL;
@@ -76,7 +76,7 @@ static weft_err filter_next(iterator *it, const step *st, weft_tensor *out, bool
     weft_err err = dataset_map_ask(it, st, &yes);
     if (yes && !err) weft__components_share(out, w->got, n);
     weft__components_clear(w->got, n);
-    if (yes || err) return weft__map_ended(err, false, end);
+    if (yes || err) return weft__dataset_map_ended(err, false, end);
   }
 }
 
@@ -104,17 +104,17 @@ static const dataset_kind filter_kind = {"Filter",
                                          sizeof(mapped),
                                          sizeof(walk),
                                          .destroy = mapped_destroy,
-                                         .begin = weft__walk_begin,
+                                         .begin = weft__dataset_walk_begin,
                                          .next = filter_next,
-                                         .finish = weft__walk_finish,
+                                         .finish = weft__dataset_walk_finish,
                                          .passes = true};
 static const dataset_kind while_kind = {"TakeWhile",
                                         sizeof(mapped),
                                         sizeof(until),
                                         .destroy = mapped_destroy,
-                                        .begin = weft__walk_begin,
+                                        .begin = weft__dataset_walk_begin,
                                         .next = while_next,
-                                        .finish = weft__walk_finish,
+                                        .finish = weft__dataset_walk_finish,
                                         .passes = true};
 
 static weft_err filter_cpu(kernel *k) { return dataset_map_make(k, &filter_kind); }
@@ -150,14 +150,14 @@ static weft_err scan_begin(iterator *it) {
   at->all = weft__components_alloc(scan_width(it->set));
   if (!at->state || !at->all) return WEFT_OOM;
   weft__components_share(at->state, s->initial, s->n_state);
-  return weft__walk_begin(it);
+  return weft__dataset_walk_begin(it);
 }
 
 static void scan_finish(iterator *it) {
   scan_at *at = (scan_at *)it;
   weft__components_free(at->state, ((scan *)it->set)->n_state);
   weft__components_free(at->all, scan_width(it->set));
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 static weft_err scan_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
@@ -179,7 +179,7 @@ static weft_err scan_next(iterator *it, const step *st, weft_tensor *out, bool *
     weft__components_move(out, at->all + n, it->set->n_part);
   }
   weft__components_clear(at->all, width);
-  return weft__map_ended(err, s->base.keeps_cardinality, end);
+  return weft__dataset_map_ended(err, s->base.keeps_cardinality, end);
 }
 
 static const dataset_kind scan_kind = {"Scan",

@@ -22,9 +22,9 @@ static const dataset_kind options_kind = {"Options",
                                           sizeof(options_set),
                                           sizeof(walk),
                                           .destroy = options_destroy,
-                                          .begin = weft__walk_begin,
+                                          .begin = weft__dataset_walk_begin,
                                           .next = options_next,
-                                          .finish = weft__walk_finish,
+                                          .finish = weft__dataset_walk_finish,
                                           .count = weft__dataset_count_of_input,
                                           .passes = true};
 

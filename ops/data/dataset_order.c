@@ -17,8 +17,8 @@ typedef struct counter {
 
 #define COUNTED(NAME, NEXT, COUNT)                                                                                     \
   {                                                                                                                    \
-    NAME, sizeof(counted), sizeof(counter), .begin = weft__walk_begin, .next = NEXT, .finish = weft__walk_finish,      \
-                                            .passes = true, .count = COUNT                                             \
+    NAME, sizeof(counted), sizeof(counter), .begin = weft__dataset_walk_begin, .next = NEXT,                           \
+                                            .finish = weft__dataset_walk_finish, .passes = true, .count = COUNT        \
   }
 
 /* ---- repeat ---- */
@@ -43,7 +43,7 @@ static weft_err repeat_next(iterator *it, const step *st, weft_tensor *out, bool
   return WEFT_OK;
 }
 
-void weft__repeat_set(dataset *d, int64_t count) { ((counted *)d)->count = count; }
+void weft__dataset_repeat_set(dataset *d, int64_t count) { ((counted *)d)->count = count; }
 
 /* ---- take, skip, shard ---- */
 
@@ -125,7 +125,7 @@ static const dataset_kind take_kind = COUNTED("Take", take_next, take_count),
                           skip_kind = COUNTED("Skip", skip_next, skip_count);
 const dataset_kind weft__shard_kind = COUNTED("Shard", shard_next, shard_count);
 
-void weft__shard_set(dataset *d, int64_t count, int64_t index) {
+void weft__dataset_shard_set(dataset *d, int64_t count, int64_t index) {
   ((counted *)d)->count = count;
   ((counted *)d)->index = index;
 }
@@ -156,13 +156,13 @@ static weft_err shard_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Index must be between 0 and %lld (currently index = %lld).",
                              (long long)count - 1, (long long)index);
   WEFT_TRY(weft__dataset_of(k, &weft__shard_kind, 1, &d));
-  weft__shard_set(d, count, index);
+  weft__dataset_shard_set(d, count, index);
   return weft__dataset_out(k, d, WEFT_OK);
 }
 
 /* ---- several inputs ---- */
 
-weft_err weft__several_begin(iterator *it) {
+weft_err weft__dataset_several_begin(iterator *it) {
   several *s = (several *)it;
   int n = it->set->n_input;
   weft_err err = (s->from = weft__alloc_zero((size_t)n, sizeof *s->from)) ? WEFT_OK : WEFT_OOM;
@@ -170,7 +170,7 @@ weft_err weft__several_begin(iterator *it) {
   return err;
 }
 
-void weft__several_finish(iterator *it) {
+void weft__dataset_several_finish(iterator *it) {
   several *s = (several *)it;
   for (int i = 0; s->from && i < it->set->n_input; i++) weft__iterator_destroy(s->from[i]);
   weft__free(s->from);
@@ -220,8 +220,8 @@ static int64_t concatenate_count(const dataset *d) {
 
 #define SEVERAL(NAME, NEXT, COUNT)                                                                                     \
   {                                                                                                                    \
-    NAME, sizeof(dataset), sizeof(several), .begin = weft__several_begin, .next = NEXT,                                \
-                                            .finish = weft__several_finish, .count = COUNT,                            \
+    NAME, sizeof(dataset), sizeof(several), .begin = weft__dataset_several_begin, .next = NEXT,                        \
+                                            .finish = weft__dataset_several_finish, .count = COUNT,                    \
                                             .rows = weft__dataset_rows_of_inputs                                       \
   }
 static const dataset_kind zip_kind = SEVERAL("Zip", zip_next, zip_count);
@@ -302,7 +302,7 @@ static weft_err cache_begin(iterator *it) {
 
 static void cache_finish(iterator *it) {
   cache_clear(&((cache_at *)it)->own);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 static weft_err dataset_order_gather(cache *c, const weft_tensor *element) {
@@ -332,7 +332,7 @@ static weft_err cache_next(iterator *it, const step *st, weft_tensor *out, bool 
     pthread_mutex_lock(&at->cache->lock);
     at->reads = at->cache->whole;
     pthread_mutex_unlock(&at->cache->lock);
-    if (!at->reads && !at->base.from) WEFT_TRY(weft__walk_begin(it));
+    if (!at->reads && !at->base.from) WEFT_TRY(weft__dataset_walk_begin(it));
     at->begun = true;
   }
   if (at->reads) {

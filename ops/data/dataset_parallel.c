@@ -45,7 +45,7 @@ typedef struct parallel_at {
   bool input_over;
 } parallel_at;
 
-captured *weft__parallel_map_set(dataset *d, int64_t calls, bool keeps_cardinality) {
+captured *weft__dataset_parallel_map_set(dataset *d, int64_t calls, bool keeps_cardinality) {
   ((parallel *)d)->calls = calls;
   ((parallel *)d)->keeps_cardinality = keeps_cardinality;
   return &((parallel *)d)->f;
@@ -79,7 +79,7 @@ static weft_err parallel_begin(iterator *it) {
   pthread_cond_init(&at->crew->ended, NULL);
   at->crew->set = it->set;
   at->crew->pass = it->pass;
-  return weft__walk_begin(it);
+  return weft__dataset_walk_begin(it);
 }
 
 static bool any_runs(const crew *w) {
@@ -104,7 +104,7 @@ static void parallel_finish(iterator *it) {
     }
     crew_release(w);
   }
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 /* ---- calls ---- */
@@ -222,7 +222,7 @@ static weft_err parallel_next(iterator *it, const step *st, weft_tensor *out, bo
   weft_err err = weft__status_raise(&c->why);
   if (!err) weft__components_move(out, c->part + in_parts(d), d->n_part);
   call_free(c, d);
-  return weft__map_ended(err, ((parallel *)d)->keeps_cardinality, end);
+  return weft__dataset_map_ended(err, ((parallel *)d)->keeps_cardinality, end);
 }
 
 static int64_t parallel_count(const dataset *d) {
@@ -243,7 +243,7 @@ static weft_err parallel_cpu(kernel *k) {
   return weft__dataset_out(
       k, d,
       weft__dataset_capture_f(
-          k, weft__parallel_map_set(d, calls, weft__node_bool(k->node, "preserve_cardinality", false))));
+          k, weft__dataset_parallel_map_set(d, calls, weft__node_bool(k->node, "preserve_cardinality", false))));
 }
 
 #define ARGS "(input_dataset:variant, other_arguments:@Targuments, num_parallel_calls:"

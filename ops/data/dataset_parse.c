@@ -163,7 +163,7 @@ static weft_err parse_cpu(kernel *k) {
     err = weft__fail(WEFT_INVALID_ARGUMENT, "Input dataset must be a string");
   else if (d->n_part != f->n_ret)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "output_types has %d entries, but there are %d keys", d->n_part, f->n_ret);
-  captured *c = weft__parallel_map_set(d, calls, true);
+  captured *c = weft__dataset_parallel_map_set(d, calls, true);
   return weft__dataset_out(k, d, err ? err : weft__dataset_capture(k, c, f, "dense_defaults"));
 }
 

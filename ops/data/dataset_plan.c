@@ -95,7 +95,7 @@ static weft_err check_before(const iterator *it) {
 
 static weft_err assertion_begin(iterator *it) {
   WEFT_TRY(((assertion *)it->set)->behind ? check_behind(it) : check_before(it));
-  return weft__walk_begin(it);
+  return weft__dataset_walk_begin(it);
 }
 
 static weft_err same_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
@@ -108,7 +108,7 @@ static const dataset_kind assertion_kind = {"Assert",
                                             .destroy = assertion_destroy,
                                             .begin = assertion_begin,
                                             .next = same_next,
-                                            .finish = weft__walk_finish,
+                                            .finish = weft__dataset_walk_finish,
                                             .count = weft__dataset_count_of_input,
                                             .passes = true};
 
@@ -161,7 +161,7 @@ static weft_err share_cpu(kernel *k) {
         "Weft does not divide a data set by its files: use shard() on the data set of their names, or "
         "auto_shard_policy=AutoShardPolicy.DATA");
   WEFT_TRY(weft__dataset_create(&d, &weft__shard_kind, 1, &in, in->n_part, in->type));
-  weft__shard_set(d, n, index);
+  weft__dataset_shard_set(d, n, index);
   return weft__dataset_out(k, d, WEFT_OK);
 }
 

@@ -32,7 +32,7 @@ static weft_err prefetch_begin(iterator *it) {
   pthread_mutex_init(&at->lock, NULL);
   pthread_cond_init(&at->changed, NULL);
   if (!(at->ring = weft__alloc_zero((size_t)room + 1, sizeof *at->ring))) return WEFT_OOM;
-  return weft__walk_begin(it);
+  return weft__dataset_walk_begin(it);
 }
 
 static void prefetch_finish(iterator *it) {
@@ -49,7 +49,7 @@ static void prefetch_finish(iterator *it) {
   weft__free(at->ring);
   pthread_cond_destroy(&at->changed);
   pthread_mutex_destroy(&at->lock);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 /* Waits for a free place for the next element.  Returns NULL if the thread must stop. */

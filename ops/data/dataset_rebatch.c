@@ -152,18 +152,18 @@ static const dataset_kind cut_kind = {"Rebatch",
                                       sizeof(rebatch),
                                       sizeof(rebatch_at),
                                       .destroy = rebatch_destroy,
-                                      .begin = weft__walk_begin,
+                                      .begin = weft__dataset_walk_begin,
                                       .next = cut_next,
-                                      .finish = weft__walk_finish,
+                                      .finish = weft__dataset_walk_finish,
                                       .rows = weft__dataset_rows_unknown,
                                       .passes = true};
 static const dataset_kind join_kind = {"RebatchV2",
                                        sizeof(rebatch),
                                        sizeof(rebatch_at),
                                        .destroy = rebatch_destroy,
-                                       .begin = weft__walk_begin,
+                                       .begin = weft__dataset_walk_begin,
                                        .next = join_next,
-                                       .finish = weft__walk_finish,
+                                       .finish = weft__dataset_walk_finish,
                                        .rows = weft__dataset_rows_unknown,
                                        .passes = true};
 
@@ -220,7 +220,7 @@ static void sliding_finish(iterator *it) {
   sliding_at *at = (sliding_at *)it;
   for (int64_t i = 0; i < at->n; i++) weft__components_free(at->element[i], it->set->n_part);
   weft__free(at->element);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 static weft_err dataset_rebatch_add_element(iterator *it, const step *st) {
@@ -289,7 +289,7 @@ static weft_err sliding_next(iterator *it, const step *st, weft_tensor *out, boo
 static const dataset_kind sliding_kind = {"SlidingWindow",
                                           sizeof(sliding),
                                           sizeof(sliding_at),
-                                          .begin = weft__walk_begin,
+                                          .begin = weft__dataset_walk_begin,
                                           .next = sliding_next,
                                           .finish = sliding_finish,
                                           .rows = weft__dataset_rows_unknown,

@@ -42,7 +42,7 @@ static void reducer_finish(iterator *it) {
   for (int64_t i = 0; i < at->n; i++) weft__components_free(at->groups[i].state, ((reducer *)it->set)->n_state);
   weft__free(at->groups);
   weft__free(at->index);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 static weft_err dataset_reducer_key_of(iterator *it, const step *st, int64_t *key) {
@@ -153,8 +153,12 @@ static weft_err reducer_next(iterator *it, const step *st, weft_tensor *out, boo
   return weft__captured_call(&r->f[F_FINALIZE], it->pass, st, state, r->n_state, out, it->set->n_part);
 }
 
-static const dataset_kind reducer_kind = {"GroupByReducer",           sizeof(reducer),           sizeof(reducer_at),
-                                          .destroy = reducer_destroy, .begin = weft__walk_begin, .next = reducer_next,
+static const dataset_kind reducer_kind = {"GroupByReducer",
+                                          sizeof(reducer),
+                                          sizeof(reducer_at),
+                                          .destroy = reducer_destroy,
+                                          .begin = weft__dataset_walk_begin,
+                                          .next = reducer_next,
                                           .finish = reducer_finish};
 
 static void reducer_unprepare(void *state) {

@@ -80,14 +80,14 @@ static weft_err begin_random(iterator *it) {
 
 static weft_err shuffle_begin(iterator *it) {
   WEFT_TRY(begin_random(it));
-  return weft__walk_begin(it);
+  return weft__dataset_walk_begin(it);
 }
 
 static void shuffle_finish(iterator *it) {
   shuffle_at *at = (shuffle_at *)it;
   for (int64_t i = 0; i < at->size; i++) weft__components_free(at->ring[i], it->set->n_part);
   weft__free(at->ring);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 static weft_err dataset_shuffle_fill(iterator *it, const step *st) {
@@ -167,7 +167,7 @@ static weft_err repeated_cpu(kernel *k) {
   WEFT_TRY(dataset_shuffle_make(k, &shuffled));
   weft_err err = weft__dataset_create(&d, &weft__repeat_kind, 1, &shuffled, shuffled->n_part, shuffled->type);
   weft__dataset_release(shuffled);
-  if (!err) weft__repeat_set(d, count);
+  if (!err) weft__dataset_repeat_set(d, count);
   return weft__dataset_out(k, d, err);
 }
 

@@ -73,7 +73,7 @@ static weft_err reader_cpu(kernel *k) { return shard_make(k, false); }
 
 static weft_err nested_cpu(kernel *k) {
   static const weft_dtype variant = WEFT_VARIANT;
-  return weft__stored_out(k, 1, &variant);
+  return weft__dataset_stored_out(k, 1, &variant);
 }
 
 /* ---- what save, load and snapshot share ---- */
@@ -105,7 +105,7 @@ static void folder_finish(iterator *it) {
   folder_at *at = (folder_at *)it;
   weft__iterator_destroy(at->open);
   weft__snapshot_destroy(at->writer);
-  if (it->set->n_input) weft__walk_finish(it);
+  if (it->set->n_input) weft__dataset_walk_finish(it);
 }
 
 /* Makes *out, which is empty, a data set of the data sets of all shards. */
@@ -132,7 +132,7 @@ static weft_err folder_shards(const dataset *like, const folder_set *s, const ch
     weft_tensor_destroy(held);
   }
   if (!row) row = weft__components_alloc(1);
-  if (!err) return weft__stored_create(out, 1, &variant, row, n);
+  if (!err) return weft__dataset_stored_create(out, 1, &variant, row, n);
   weft__components_free(row, weft__int_sat(n));
   return err;
 }
@@ -180,7 +180,7 @@ static weft_err folder_begin(iterator *it, const step *st) {
   if (!err && s->reads && !run && !it->set->n_input)
     err = weft__fail(WEFT_NOT_FOUND, "Could not find metadata file [%s]", folder);
   if (!err) err = run ? folder_open(it, st, run) : weft__snapshot_create(&at->writer, folder, s->hash, s->c);
-  if (!err && !run && !at->base.from) err = weft__walk_begin(it);
+  if (!err && !run && !at->base.from) err = weft__dataset_walk_begin(it);
   weft__free(run);
   weft__free(folder);
   return err;

@@ -189,10 +189,13 @@ static int64_t sparse_batch_count(const dataset *d) {
   return n < 0 ? n : n / size + (n % size != 0);
 }
 
-static const dataset_kind sparse_batch_kind = {
-    "DenseToSparseBatch",       sizeof(sparse_batch),      sizeof(walk),
-    .begin = weft__walk_begin,  .next = sparse_batch_next, .count = sparse_batch_count,
-    .finish = weft__walk_finish};
+static const dataset_kind sparse_batch_kind = {"DenseToSparseBatch",
+                                               sizeof(sparse_batch),
+                                               sizeof(walk),
+                                               .begin = weft__dataset_walk_begin,
+                                               .next = sparse_batch_next,
+                                               .count = sparse_batch_count,
+                                               .finish = weft__dataset_walk_finish};
 
 static weft_err read_row_shape(const kernel *k, sparse_batch *b) {
   const weft_tensor *t = k->in[2];

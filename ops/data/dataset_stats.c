@@ -123,7 +123,7 @@ static void target_destroy(dataset *d) {
 
 static weft_err target_begin(iterator *it) {
   dataset *outer = weft__dataset_pass_stats(it->pass, it->set);
-  const weft_err err = weft__walk_begin(it);
+  const weft_err err = weft__dataset_walk_begin(it);
   if (outer) weft__dataset_release(weft__dataset_pass_stats(it->pass, outer));
   weft__dataset_release(outer);
   return err;
@@ -139,7 +139,7 @@ static const dataset_kind target_kind = {"SetStatsAggregator",
                                          .destroy = target_destroy,
                                          .begin = target_begin,
                                          .next = same_next,
-                                         .finish = weft__walk_finish,
+                                         .finish = weft__dataset_walk_finish,
                                          .count = weft__dataset_count_of_input,
                                          .passes = true};
 
@@ -175,11 +175,11 @@ static void source_destroy(dataset *d) { weft__free(((stats_source *)d)->tag); }
 
 static weft_err source_begin(iterator *it) {
   ((stats_source_at *)it)->target = (stats_target *)weft__dataset_pass_stats(it->pass, NULL);
-  return weft__walk_begin(it);
+  return weft__dataset_walk_begin(it);
 }
 
 static void source_finish(iterator *it) {
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
   weft__dataset_release((dataset *)((stats_source_at *)it)->target);
 }
 

@@ -18,7 +18,7 @@ static void unique_finish(iterator *it) {
   unique_at *at = (unique_at *)it;
   for (size_t i = 0; i < at->room; i++) weft__free(at->slot[i].bytes);
   weft__free(at->slot);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 static uint64_t hash_of(const unsigned char *p, size_t n) { /* FNV-1a */
@@ -83,7 +83,7 @@ static weft_err unique_next(iterator *it, const step *st, weft_tensor *out, bool
 static const dataset_kind unique_kind = {"Unique",
                                          sizeof(dataset),
                                          sizeof(unique_at),
-                                         .begin = weft__walk_begin,
+                                         .begin = weft__dataset_walk_begin,
                                          .next = unique_next,
                                          .finish = unique_finish,
                                          .passes = true};

@@ -24,7 +24,7 @@ typedef struct windows_at {
 static void windows_finish(iterator *it) {
   windows_at *at = (windows_at *)it;
   weft__components_free(at->held, weft__int_sat(at->n) * it->set->n_part);
-  weft__walk_finish(it);
+  weft__dataset_walk_finish(it);
 }
 
 static weft_err dataset_window_hold(windows_at *at, int width) {
@@ -58,7 +58,7 @@ static weft_err make_part(iterator *it, int p, int64_t count, weft_tensor *out) 
   if (!row) return WEFT_OOM;
   for (int64_t i = 0; i < count; i++)
     weft__components_share(&row[i], &at->held[i * w->stride * it->set->n_part + p], 1);
-  return weft__stored_create(out, 1, &it->set->input[0]->type[p], row, count);
+  return weft__dataset_stored_create(out, 1, &it->set->input[0]->type[p], row, count);
 }
 
 static void move_on(windows_at *at, int64_t by, int width) {
@@ -98,7 +98,7 @@ static int64_t windows_count(const dataset *d) {
 static const dataset_kind windows_kind = {"Window",
                                           sizeof(windows),
                                           sizeof(windows_at),
-                                          .begin = weft__walk_begin,
+                                          .begin = weft__dataset_walk_begin,
                                           .next = windows_next,
                                           .count = windows_count,
                                           .finish = windows_finish};

@@ -125,9 +125,9 @@ static weft_err float_run(kernel *k, int pass, const window *w, const conv *c, c
                           const weft_tensor *b, weft_tensor *out) {
   const bool plain = c->groups > 1, transposed = w->channels_second && !plain;
   image_view va = {0}, vb = {0}, vout = {0};
-  weft_err err = weft__image_in(k, &va, a, transposed && pass != TO_INPUT);
-  if (!err) err = weft__image_in(k, &vb, b, transposed && pass != FORWARD);
-  if (!err) err = weft__image_out(k, &vout, out, transposed && pass != TO_FILTER);
+  weft_err err = weft__image_view_in(k, &va, a, transposed && pass != TO_INPUT);
+  if (!err) err = weft__image_view_in(k, &vb, b, transposed && pass != FORWARD);
+  if (!err) err = weft__image_view_out(k, &vout, out, transposed && pass != TO_FILTER);
   if (!err) {
     if (plain)
       err = plain_run(k, WEFT_FLOAT, pass, w, c, va.data, vb.data, vout.data);
@@ -138,8 +138,8 @@ static weft_err float_run(kernel *k, int pass, const window *w, const conv *c, c
     else
       err = weft__conv_filter(k, c, va.data, vb.data, vout.data);
   }
-  if (!err) weft__image_store(k, &vout, out, transposed && pass != TO_FILTER);
-  weft__image_finish(&va), weft__image_finish(&vb), weft__image_finish(&vout);
+  if (!err) weft__image_view_store(k, &vout, out, transposed && pass != TO_FILTER);
+  weft__image_view_finish(&va), weft__image_view_finish(&vb), weft__image_view_finish(&vout);
   return err;
 }
 

@@ -348,12 +348,12 @@ static weft_err depthwise_compute(kernel *k, weft_dtype type, int pass, const co
 static weft_err as_floats(kernel *k, int pass, bool transposed, const conv *c, const weft_tensor *a,
                           const weft_tensor *b, weft_tensor *out) {
   image_view va = {0}, vb = {0}, vout = {0};
-  weft_err err = weft__image_in(k, &va, a, transposed && pass != TO_INPUT);
-  if (!err) err = weft__image_in(k, &vb, b, transposed && pass != FORWARD);
-  if (!err) err = weft__image_out(k, &vout, out, transposed && pass != TO_FILTER);
+  weft_err err = weft__image_view_in(k, &va, a, transposed && pass != TO_INPUT);
+  if (!err) err = weft__image_view_in(k, &vb, b, transposed && pass != FORWARD);
+  if (!err) err = weft__image_view_out(k, &vout, out, transposed && pass != TO_FILTER);
   if (!err) err = depthwise_compute(k, WEFT_FLOAT, pass, c, va.data, vb.data, vout.data);
-  if (!err) weft__image_store(k, &vout, out, transposed && pass != TO_FILTER);
-  weft__image_finish(&va), weft__image_finish(&vb), weft__image_finish(&vout);
+  if (!err) weft__image_view_store(k, &vout, out, transposed && pass != TO_FILTER);
+  weft__image_view_finish(&va), weft__image_view_finish(&vb), weft__image_view_finish(&vout);
   return err;
 }
 

@@ -107,17 +107,18 @@ static weft_err call_run(kernel *k, const pool_call *c) {
     return call_loop(k, c);
   }
   image_view x = {0}, g = {0}, best = {0}, out = {0};
-  weft_err err = c->x ? weft__image_in(k, &x, c->x, c->transposed) : WEFT_OK;
-  if (!err && c->g) err = weft__image_in(k, &g, c->g, c->transposed);
-  if (!err && c->best) err = weft__image_in(k, &best, c->best, c->transposed);
-  if (!err) err = weft__image_out(k, &out, c->out, c->transposed);
+  weft_err err = c->x ? weft__image_view_in(k, &x, c->x, c->transposed) : WEFT_OK;
+  if (!err && c->g) err = weft__image_view_in(k, &g, c->g, c->transposed);
+  if (!err && c->best) err = weft__image_view_in(k, &best, c->best, c->transposed);
+  if (!err) err = weft__image_view_out(k, &out, c->out, c->transposed);
   if (!err) {
     j->x = x.data, j->g = g.data, j->best = best.data, j->out = out.data;
     if (c->clear) memset(out.data, 0, (size_t)weft__tensor_count(c->out) * sizeof *out.data);
     err = call_loop(k, c);
-    weft__image_store(k, &out, c->out, c->transposed);
+    weft__image_view_store(k, &out, c->out, c->transposed);
   }
-  weft__image_finish(&x), weft__image_finish(&g), weft__image_finish(&best), weft__image_finish(&out);
+  weft__image_view_finish(&x), weft__image_view_finish(&g), weft__image_view_finish(&best),
+      weft__image_view_finish(&out);
   return err;
 }
 

@@ -46,7 +46,7 @@ static void input_summarize(weft_graph *g, weft_out queue, const char *name, int
 
 /* ---- producers ---- */
 
-weft_out weft__limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *name) {
+weft_out weft__input_limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *name) {
   if (epochs <= 0) {
     input_keep_error(g, weft__fail(WEFT_INVALID_ARGUMENT, "num_epochs must be > 0 not %lld.", (long long)epochs));
     return WEFT_NONE;
@@ -105,7 +105,7 @@ static weft_out input_produce(weft_graph *g, weft_out x, const weft_producer_opt
   for (int i = 0; i < element.rank; i++) element.dim[i] = rows.dim[i + 1];
   int64_t capacity = o->capacity > 0 ? o->capacity : CAPACITY;
   if (weft__choice_yes(o->shuffle)) x = input_shuffle(g, x, o);
-  if (o->num_epochs) x = weft__limit_epochs(g, x, o->num_epochs, NULL);
+  if (o->num_epochs) x = weft__input_limit_epochs(g, x, o->num_epochs, NULL);
   char *exact = named ? weft__sprintf("%s/", weft__scope_prefix(g)) : NULL;
   weft_out q = fifo_queue(g, "FIFOQueueV2", exact, capacity, 1, &type, &element, o->shared_name);
   weft__free(exact);
@@ -148,8 +148,8 @@ static weft_out not_empty(weft_graph *g, weft_out x) {
   return x;
 }
 
-weft_out weft__string_producer(weft_graph *g, weft_out x, int n, const char *const *strings,
-                               const weft_producer_opts *opts) {
+weft_out weft__input_string_producer(weft_graph *g, weft_out x, int n, const char *const *strings,
+                                     const weft_producer_opts *opts) {
   const weft_producer_opts *o = opts ? opts : &no_opts;
   weft__named_push(g, o->name, "input_producer");
   if (n > 0) x = weft__n_strings(g, "Const", n, strings);
@@ -158,7 +158,7 @@ weft_out weft__string_producer(weft_graph *g, weft_out x, int n, const char *con
   return q;
 }
 
-weft_out weft__range_producer(weft_graph *g, weft_out x, int64_t limit, const weft_producer_opts *opts) {
+weft_out weft__input_range_producer(weft_graph *g, weft_out x, int64_t limit, const weft_producer_opts *opts) {
   const weft_producer_opts *o = opts ? opts : &no_opts;
   weft__named_push(g, o->name, "input_producer");
   weft__b_push_name(g, "range");
@@ -177,7 +177,8 @@ static weft_out input_shape_of(weft_graph *g, weft_out x) {
   return weft__shape_known(s) ? weft__named_ints(g, "Shape", s->dim, s->rank) : weft__b_unary(g, "Shape", x);
 }
 
-void weft__slice_producer(weft_graph *g, int n, const weft_out *x, weft_out *out, const weft_producer_opts *opts) {
+void weft__input_slice_producer(weft_graph *g, int n, const weft_out *x, weft_out *out,
+                                const weft_producer_opts *opts) {
   weft_producer_opts inner = opts ? *opts : no_opts;
   weft_dtype index_type = WEFT_INT32;
   for (int i = 0; i < n; i++) out[i] = WEFT_NONE;
@@ -186,7 +187,7 @@ void weft__slice_producer(weft_graph *g, int n, const weft_out *x, weft_out *out
   if (g->sticky.code || x[0].node < 0) return;
   weft__named_push(g, inner.name, "input_producer");
   inner.name = NULL;
-  weft_out q = weft__range_producer(g, weft__named_element(g, input_shape_of(g, x[0]), 0), 0, &inner);
+  weft_out q = weft__input_range_producer(g, weft__named_element(g, input_shape_of(g, x[0]), 0), 0, &inner);
   weft_out index =
       queue_node(g, "QueueDequeueV2", q, "Dequeue", 0, NULL, 1, &A_TYPES("component_types", &index_type, 1));
   for (int i = 0; i < n; i++) out[i] = weft__named_gather(g, x[i], index);
@@ -302,7 +303,8 @@ static weft_err check_batch(const batcher *b) {
   return WEFT_OK;
 }
 
-weft_out weft__batch(weft_graph *g, int lists, int n, const weft_out *x, const weft_batch_opts *opts, bool shuffle) {
+weft_out weft__input_batch(weft_graph *g, int lists, int n, const weft_out *x, const weft_batch_opts *opts,
+                           bool shuffle) {
   batcher b = {.g = g, .o = opts, .lists = lists, .n = n, .x = x, .shuffle = shuffle};
   weft_out made = WEFT_NONE;
   if (g->sticky.code) return made;

@@ -61,7 +61,7 @@ TEST(files_come_in_order_for_as_many_epochs_as_asked) {
   bench b = begin();
   const char *const files[] = {"a", "b"};
   weft_producer_opts opts = {.num_epochs = 2, .shuffle = WEFT_NO};
-  weft_out next = dequeue(b.g, weft__string_producer(b.g, WEFT_NONE, 2, files, &opts), WEFT_STRING);
+  weft_out next = dequeue(b.g, weft__input_string_producer(b.g, WEFT_NONE, 2, files, &opts), WEFT_STRING);
   EXPECT_EQ_INT(start(&b), 2);
   weft_tensor *t;
   for (int i = 0; i < 4; i++) {
@@ -78,9 +78,9 @@ TEST(files_come_in_order_for_as_many_epochs_as_asked) {
 TEST_WITHIN(60, a_batch_has_rows_that_belong_together) {
   bench b = begin();
   weft_out x = ints(b.g, 64), twice = weft__b_add(b.g, x, x), row[2];
-  weft__slice_producer(b.g, 2, (weft_out[]){x, twice}, row, &(weft_producer_opts){.has_seed = true, .seed = 5});
+  weft__input_slice_producer(b.g, 2, (weft_out[]){x, twice}, row, &(weft_producer_opts){.has_seed = true, .seed = 5});
   weft_batch_opts opts = {.batch_size = 8, .num_threads = 3, .capacity = 50, .min_after_dequeue = 20};
-  weft_out batch = weft__batch(b.g, 1, 2, row, &opts, true);
+  weft_out batch = weft__input_batch(b.g, 1, 2, row, &opts, true);
   start(&b);
   for (int i = 0; i < 10; i++) {
     weft_tensor *t[2];
@@ -97,10 +97,11 @@ TEST_WITHIN(60, a_batch_has_rows_that_belong_together) {
 
 TEST(a_smaller_last_batch_comes_when_it_is_allowed) {
   bench b = begin();
-  weft_out q = weft__range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 1, .shuffle = WEFT_NO});
+  weft_out q =
+      weft__input_range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 1, .shuffle = WEFT_NO});
   weft_out next = dequeue(b.g, q, WEFT_INT32);
   weft_batch_opts opts = {.batch_size = 5, .allow_smaller_final_batch = true};
-  weft_out batch = weft__batch(b.g, 1, 1, &next, &opts, false);
+  weft_out batch = weft__input_batch(b.g, 1, 1, &next, &opts, false);
   start(&b);
   const int sizes[] = {5, 2};
   weft_tensor *t;
@@ -118,7 +119,7 @@ TEST(a_smaller_last_batch_comes_when_it_is_allowed) {
 
 TEST(an_enqueue_that_fails_stops_the_coordinator) {
   bench b = begin();
-  weft_out q = weft__range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 1});
+  weft_out q = weft__input_range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 1});
   (void)q;
   int started;
   EXPECT_OK(weft__session_create(&b.sess, b.g, NULL)); /* the epoch counter is not initialized */
@@ -129,9 +130,9 @@ TEST(an_enqueue_that_fails_stops_the_coordinator) {
 
 TEST(a_session_goes_before_its_runners_are_stopped) {
   bench b = begin();
-  weft_out q = weft__range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 0});
+  weft_out q = weft__input_range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 0});
   weft_out next = dequeue(b.g, q, WEFT_INT32);
-  weft__batch(b.g, 1, 1, &next, &(weft_batch_opts){.batch_size = 2, .num_threads = 3}, false);
+  weft__input_batch(b.g, 1, 1, &next, &(weft_batch_opts){.batch_size = 2, .num_threads = 3}, false);
   start(&b);
   weft__session_destroy(b.sess); /* programs forget to stop the coordinator */
   b.sess = NULL;
@@ -147,13 +148,13 @@ TEST(bad_pipelines_are_refused_with_the_reason) {
   shape unknown = SHAPE1(-1);
   weft_out open = weft__b_node(b.g, "Placeholder", "open", 0, NULL, 2,
                                (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &unknown)});
-  weft__batch(b.g, 1, 1, &open, &(weft_batch_opts){.batch_size = 2}, false);
+  weft__input_batch(b.g, 1, 1, &open, &(weft_batch_opts){.batch_size = 2}, false);
   EXPECT_ERR(weft__b_ok(b.g), WEFT_INVALID_ARGUMENT, "All shapes must be fully defined");
   weft__b_clear(b.g);
-  weft__batch(b.g, 1, 1, &open, &(weft_batch_opts){.batch_size = 2, .capacity = 5, .min_after_dequeue = 5}, true);
+  weft__input_batch(b.g, 1, 1, &open, &(weft_batch_opts){.batch_size = 2, .capacity = 5, .min_after_dequeue = 5}, true);
   EXPECT_ERR(weft__b_ok(b.g), WEFT_INVALID_ARGUMENT, "must be bigger than min_after_dequeue");
   weft__b_clear(b.g);
-  weft__limit_epochs(b.g, open, 0, NULL);
+  weft__input_limit_epochs(b.g, open, 0, NULL);
   EXPECT_ERR(weft__b_ok(b.g), WEFT_INVALID_ARGUMENT, "num_epochs must be > 0 not 0.");
   weft__b_clear(b.g);
   weft__input_producer(b.g, weft__b_scalar(b.g, WEFT_FLOAT, 1), NULL);

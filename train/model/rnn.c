@@ -6,7 +6,7 @@
 #include "graph/scope.h"
 #include "train/model/while_loop.h"
 
-int weft__cell_states(const cell *c) { return c->kind == CELL_BASIC_LSTM ? 2 : 1; }
+int weft__rnn_cell_states(const cell *c) { return c->kind == CELL_BASIC_LSTM ? 2 : 1; }
 
 typedef struct weights {
   weft_out kernel[2], bias[2]; /* GRU: gates and candidate */
@@ -112,10 +112,10 @@ static weft_out rnn_zeros(weft_graph *g, weft_out x, int axis, int64_t units) {
 }
 
 static void initial_state(weft_graph *g, const cell *c, const rnn *r, weft_out x, int batch_axis, weft_out *state) {
-  for (int i = 0; i < weft__cell_states(c) && r->initial; i++) state[i] = r->initial[i];
+  for (int i = 0; i < weft__rnn_cell_states(c) && r->initial; i++) state[i] = r->initial[i];
   if (r->initial) return;
   weft__b_push_name(g, c->kind == CELL_BASIC_LSTM ? "BasicLSTMCellZeroState" : "GRUCellZeroState");
-  for (int i = 0; i < weft__cell_states(c); i++) state[i] = rnn_zeros(g, x, batch_axis, c->units);
+  for (int i = 0; i < weft__rnn_cell_states(c); i++) state[i] = rnn_zeros(g, x, batch_axis, c->units);
   weft__b_pop(g);
 }
 
@@ -136,7 +136,7 @@ static weft_out rnn_lengths(weft_graph *g, const rnn *r) {
 static weft_out static_step(weft_graph *g, const cell *c, const weights *w, int t, weft_out x, weft_out length,
                             weft_out nothing, weft_out *state) {
   weft_out new[CELL_STATES];
-  int n = weft__cell_states(c);
+  int n = weft__rnn_cell_states(c);
   cell_step(g, c, w, x, state, new);
   weft_out output = new[n - 1];
   if (length.node >= 0) {
@@ -218,7 +218,7 @@ static bool rnn_prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, 
 static void rnn_iteration(loop *l, const cell *c, const weights *w, const steps *s, const shape *of, weft_out *next) {
   weft_graph *g = l->g;
   weft_out new[CELL_STATES], read[] = {s->in, l->var[0], s->in_flow};
-  int n = weft__cell_states(c);
+  int n = weft__rnn_cell_states(c);
   weft_out x = weft__b_node(g, "TensorArrayReadV3", NULL, 3, read, 1, &A_TYPE("dtype", weft__type_of(g, l->var[2])));
   if (x.node >= 0) g->node[x.node]->out_shape[0] = *of;
   weft__b_push_name(g, cell_scope(c));
@@ -250,7 +250,7 @@ static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r,
   const shape *of = weft__shape_of(g, x);
   shape one = SHAPE2(of->dim[1], of->dim[2]), made = SHAPE2(of->dim[1], c->units);
   weft_dtype type = weft__type_of(g, x);
-  int n = weft__cell_states(c);
+  int n = weft__rnn_cell_states(c);
   weights w;
   steps s;
   weft_out first[LOOP_VARS], next[LOOP_VARS], last[LOOP_VARS];

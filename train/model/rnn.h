@@ -14,7 +14,7 @@ typedef struct cell {
 } cell;
 
 enum { CELL_STATES = 2 }; /* maximum: c and h for LSTM; GRU has one; the last one is the output */
-int weft__cell_states(const cell *c);
+int weft__rnn_cell_states(const cell *c);
 
 typedef struct rnn {
   const char *name; /* name of the scope; NULL: "rnn" */

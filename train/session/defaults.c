@@ -10,7 +10,7 @@
 #include "train/checkpoint/path.h"
 #include "train/model/variable_nodes.h"
 
-weft_out weft__first_of(const weft_graph *g, const char *list) {
+weft_out weft__default_first_of(const weft_graph *g, const char *list) {
   const collection *c = weft__collection_get(g, list);
   weft_out o = WEFT_NONE;
   if (!c || c->kind != COLLECTION_NAMES || c->n == 0) return o;
@@ -19,11 +19,11 @@ weft_out weft__first_of(const weft_graph *g, const char *list) {
   return n ? (weft_out){n->id, 0} : o;
 }
 
-void weft__list_node(weft_graph *g, const char *list, weft_out node) {
+void weft__default_list_node(weft_graph *g, const char *list, weft_out node) {
   if (node.node >= 0) weft__status_update(&g->sticky, weft__collection_add_name(g, list, g->node[node.node]->name));
 }
 
-void weft__list_out(weft_graph *g, const char *list, weft_out o) {
+void weft__default_list_out(weft_graph *g, const char *list, weft_out o) {
   const char *name = o.node >= 0 ? weft__n_out_name(g, o) : NULL;
   if (name) weft__status_update(&g->sticky, weft__collection_add_name(g, list, name));
 }
@@ -41,7 +41,7 @@ static int variables_of(weft_graph *g, const char *list, const char *more, weft_
   return n + m;
 }
 
-weft_out weft__init_of(weft_graph *g, const char *list, const char *name) {
+weft_out weft__default_init_of(weft_graph *g, const char *list, const char *name) {
   weft_out *v;
   int n = variables_of(g, list, NULL, &v);
   weft_out init = v ? weft__variables_init(g, name, n, v) : WEFT_NONE;
@@ -49,7 +49,7 @@ weft_out weft__init_of(weft_graph *g, const char *list, const char *name) {
   return init;
 }
 
-weft_out weft__tables_init(weft_graph *g) {
+weft_out weft__default_tables_init(weft_graph *g) {
   const collection *c = weft__collection_get(g, "table_initializer");
   int n = c && c->kind == COLLECTION_NAMES ? c->n : 0, *ids = weft__alloc(sizeof *ids * (size_t)(n + 1));
   weft_err err = ids ? WEFT_OK : WEFT_OOM;
@@ -60,7 +60,7 @@ weft_out weft__tables_init(weft_graph *g) {
   return init;
 }
 
-weft_out weft__report_of(weft_graph *g, const char *name, bool with_local) {
+weft_out weft__default_report_of(weft_graph *g, const char *name, bool with_local) {
   weft_out *v;
   int n = variables_of(g, "variables", with_local ? "local_variables" : NULL, &v);
   weft_out report = v ? weft__variables_report(g, name, n, v) : WEFT_NONE;
@@ -82,7 +82,7 @@ weft_err weft__default_saver(weft_graph *g, bool sharded, weft_saver **saver) {
   return err;
 }
 
-weft_err weft__write_graph(weft_graph *g, const char *dir) {
+weft_err weft__default_write_graph(weft_graph *g, const char *dir) {
   arena a = {0};
   text t = {0};
   Tensorflow__GraphDef def;
@@ -100,10 +100,10 @@ weft_err weft__write_graph(weft_graph *g, const char *dir) {
   return err;
 }
 
-weft_out weft__given_or_first(const weft_graph *g, const weft_out *given, const char *list, bool *make) {
+weft_out weft__default_given_or_first(const weft_graph *g, const weft_out *given, const char *list, bool *make) {
   *make = false;
   if (given) return *given;
-  weft_out there = weft__first_of(g, list);
+  weft_out there = weft__default_first_of(g, list);
   *make = there.node < 0;
   return there;
 }

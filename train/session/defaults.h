@@ -6,20 +6,20 @@
 #include "train/checkpoint/saver.h"
 
 /* Returns the first output or node that a collection of names lists; WEFT_NONE if there is none. */
-weft_out weft__first_of(const weft_graph *g, const char *list);
+weft_out weft__default_first_of(const weft_graph *g, const char *list);
 /* Returns what the program gave (WEFT_NONE: nothing), or what the collection has; otherwise WEFT_NONE with *make
  * set. */
-weft_out weft__given_or_first(const weft_graph *g, const weft_out *given, const char *list, bool *make);
+weft_out weft__default_given_or_first(const weft_graph *g, const weft_out *given, const char *list, bool *make);
 /* Adds a node ("init") or an output ("concat:0") to a collection; the graph records a failure. */
-void weft__list_node(weft_graph *g, const char *list, weft_out node);
-void weft__list_out(weft_graph *g, const char *list, weft_out o);
+void weft__default_list_node(weft_graph *g, const char *list, weft_out node);
+void weft__default_list_out(weft_graph *g, const char *list, weft_out o);
 
-weft_out weft__init_of(weft_graph *g, const char *list, const char *name); /* for a collection of variables */
-weft_out weft__tables_init(weft_graph *g);
-weft_out weft__report_of(weft_graph *g, const char *name, bool with_local);
+weft_out weft__default_init_of(weft_graph *g, const char *list, const char *name); /* for a collection of variables */
+weft_out weft__default_tables_init(weft_graph *g);
+weft_out weft__default_report_of(weft_graph *g, const char *name, bool with_local);
 /* The caller owns *saver; it is NULL if the graph has no variables. */
 weft_err weft__default_saver(weft_graph *g, bool sharded, weft_saver **saver);
 /* Writes the graph as text, atomically: DIR/graph.pbtxt. */
-weft_err weft__write_graph(weft_graph *g, const char *dir);
+weft_err weft__default_write_graph(weft_graph *g, const char *dir);
 
 #endif

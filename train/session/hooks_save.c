@@ -92,7 +92,7 @@ static weft_err checkpoint_created(void *arg, weft_session *sess, weft_coordinat
   int64_t now;
   (void)c;
   WEFT_TRY(weft__run_int(sess, k->w.step, &now));
-  WEFT_TRY(weft__write_graph(weft__monitored_graph(k->w.hook->owner), k->w.dir));
+  WEFT_TRY(weft__default_write_graph(weft__monitored_graph(k->w.hook->owner), k->w.dir));
   if (k->w.writer) WEFT_TRY(weft__event_writer_add_graph(k->w.writer, weft__monitored_graph(k->w.hook->owner), 0));
   bool stop = false; /* TensorFlow asks only after later saves */
   WEFT_TRY(hook_save(k, sess, now, &stop));

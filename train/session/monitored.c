@@ -341,7 +341,7 @@ static void monitored_destroy(weft_session *s) {
   weft__free(m->target);
   weft__free(m->dir);
   weft__free(m->path);
-  weft__config_drop(&m->config);
+  weft__session_config_drop(&m->config);
   weft__free(m);
 }
 
@@ -371,7 +371,7 @@ static weft_err set_up(monitored *m, weft_graph *g) {
   m->dir = copy_or_null(o->checkpoint_dir, &ok);
   m->path = copy_or_null(o->checkpoint_path, &ok);
   if (!ok) return WEFT_OOM;
-  WEFT_TRY(weft__config_keep(&m->config, o->config));
+  WEFT_TRY(weft__session_config_keep(&m->config, o->config));
   WEFT_TRY(weft__coordinator_create(&m->coordinator, 2, clean));
   WEFT_TRY(gather_hooks(m));
   WEFT_TRY(weft__scaffold_build(&m->scaffold, g, o));

@@ -332,8 +332,8 @@ weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, 
 
 /* ---- configurations ---- */
 
-weft_err weft__config_keep(weft_session_opts *to, const weft_session_opts *from) {
-  weft__config_drop(to);
+weft_err weft__session_config_keep(weft_session_opts *to, const weft_session_opts *from) {
+  weft__session_config_drop(to);
   if (!from) return WEFT_OK;
   *to = *from;
   to->target = NULL;
@@ -350,7 +350,7 @@ weft_err weft__config_keep(weft_session_opts *to, const weft_session_opts *from)
   return WEFT_OK;
 }
 
-void weft__config_drop(weft_session_opts *kept) {
+void weft__session_config_drop(weft_session_opts *kept) {
   weft__free((void *)(uintptr_t)kept->target);
   weft__free((void *)(uintptr_t)kept->config);
   *kept = (weft_session_opts){0};

@@ -53,7 +53,7 @@ weft_err weft__manager_ready(const session_manager *m, weft_session *sess, bool 
 /* Returns true if the model behind the session lost its values, or the session its tasks. */
 bool weft__manager_lost(const session_manager *m, weft_session *sess);
 /* Makes a copy that owns its data; and frees it. */
-weft_err weft__config_keep(weft_session_opts *to, const weft_session_opts *from);
-void weft__config_drop(weft_session_opts *kept);
+weft_err weft__session_config_keep(weft_session_opts *to, const weft_session_opts *from);
+void weft__session_config_drop(weft_session_opts *kept);
 
 #endif

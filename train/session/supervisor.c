@@ -53,32 +53,32 @@ struct weft_supervisor {
 static void find_ready_ops(weft_supervisor *sv, const weft_supervisor_opts *o) {
   bool make;
   session_manager *m = &sv->manager;
-  m->ready = weft__given_or_first(sv->graph, o->ready_op, "ready_op", &make);
-  if (make) weft__list_out(sv->graph, "ready_op", m->ready = weft__report_of(sv->graph, NULL, true));
+  m->ready = weft__default_given_or_first(sv->graph, o->ready_op, "ready_op", &make);
+  if (make) weft__default_list_out(sv->graph, "ready_op", m->ready = weft__default_report_of(sv->graph, NULL, true));
   m->ready_for_local_init =
-      weft__given_or_first(sv->graph, o->ready_for_local_init_op, "ready_for_local_init_op", &make);
+      weft__default_given_or_first(sv->graph, o->ready_for_local_init_op, "ready_for_local_init_op", &make);
 }
 
 static void find_init_ops(weft_supervisor *sv, const weft_supervisor_opts *o) {
   bool make;
   weft_graph *g = sv->graph;
-  weft_out init = weft__given_or_first(g, o->init_op, "init_op", &make);
-  if (make) weft__list_node(g, "init_op", init = weft__init_of(g, "variables", NULL));
+  weft_out init = weft__default_given_or_first(g, o->init_op, "init_op", &make);
+  if (make) weft__default_list_node(g, "init_op", init = weft__default_init_of(g, "variables", NULL));
   sv->init = init.node;
-  weft_out local = weft__given_or_first(g, o->local_init_op, "local_init_op", &make);
+  weft_out local = weft__default_given_or_first(g, o->local_init_op, "local_init_op", &make);
   if (make) {
-    int both[] = {weft__init_of(g, "local_variables", NULL).node, weft__tables_init(g).node};
-    weft__list_node(g, "local_init_op", local = weft__n_group(g, NULL, 2, both));
+    int both[] = {weft__default_init_of(g, "local_variables", NULL).node, weft__default_tables_init(g).node};
+    weft__default_list_node(g, "local_init_op", local = weft__n_group(g, NULL, 2, both));
   }
   sv->manager.local_init = local.node;
 }
 
 static void find_summary(weft_supervisor *sv, const weft_supervisor_opts *o) {
   bool make;
-  sv->summary = weft__given_or_first(sv->graph, o->summary_op, "summary_op", &make);
+  sv->summary = weft__default_given_or_first(sv->graph, o->summary_op, "summary_op", &make);
   if (!make) return;
   sv->summary = weft__summary_merge_all(sv->graph, NULL, NULL, NULL);
-  weft__list_out(sv->graph, "summary_op", sv->summary);
+  weft__default_list_out(sv->graph, "summary_op", sv->summary);
 }
 
 static weft_err supervisor_build(weft_supervisor *sv, const weft_supervisor_opts *o) {
@@ -158,7 +158,7 @@ void weft__supervisor_destroy(weft_supervisor *sv) {
   weft__free(sv->logdir);
   weft__free(sv->save_path);
   weft__free(sv->target);
-  weft__config_drop(&sv->config);
+  weft__session_config_drop(&sv->config);
   weft__free(sv);
 }
 
@@ -307,7 +307,7 @@ static weft_err run_failed(void *arg, weft_err err) {
 }
 
 static weft_err write_graph(weft_supervisor *sv) {
-  if (sv->logdir) WEFT_TRY(weft__write_graph(sv->graph, sv->logdir));
+  if (sv->logdir) WEFT_TRY(weft__default_write_graph(sv->graph, sv->logdir));
   if (!sv->writer || sv->graph_written) return WEFT_OK;
   sv->graph_written = true;
   return weft__event_writer_add_graph(sv->writer, sv->graph, 0);
@@ -326,7 +326,7 @@ static weft_err supervisor_remember(weft_supervisor *sv, const char *target, con
                                     const weft_supervisor_wait *wait) {
   weft__free(sv->target);
   if (!(sv->target = weft__strdup(target ? target : ""))) return WEFT_OOM;
-  WEFT_TRY(weft__config_keep(&sv->config, config));
+  WEFT_TRY(weft__session_config_keep(&sv->config, config));
   sv->max_wait_secs = wait ? wait->max_wait_secs : 0;
   sv->wait_for_checkpoint = wait && wait->for_checkpoint;
   return WEFT_OK;

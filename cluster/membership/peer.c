@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/cast.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/map.h"
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +38,8 @@ typedef struct pending_call {
   int64_t began_ns;
   rpc_callback *fn;
   void *arg;
-  int refs; /* one of the ring, one of each thread that cancels it; guarded by the peer's lock */
-  struct pending_call *next, *prev;
+  int refs;       /* one of the peer's list, one of each thread that cancels it; guarded by the peer's lock */
+  list_link link; /* of the peer's calls */
 } pending_call;
 
 struct peer {
@@ -49,7 +50,7 @@ struct peer {
   bool self;
   pthread_mutex_t lock;        /* guards what follows */
   peer_connection *connection; /* NULL: not used yet, or dropped */
-  pending_call calls;          /* a ring, the oldest call first */
+  linked_list calls;           /* the oldest first */
   int n_call, monitors;
   peer_kind kind;
   bool greeting; /* a greeting is in progress */
@@ -84,7 +85,7 @@ static weft_err peers_init_peer(peers *all, int i, const char *job, const cluste
   p->all = all;
   p->number = i;
   p->self = strcmp(p->task, self) == 0;
-  p->calls.next = p->calls.prev = &p->calls;
+  weft__list_init(&p->calls);
   p->address = weft__strdup(t->address);
   pthread_mutex_init(&p->lock, NULL);
   all->n++;
@@ -224,10 +225,11 @@ static void peer_cancel_calls(peer *p, bool waiting_too, weft_err code, const ch
   while (more) {
     int n = 0;
     more = false;
-    for (pending_call *pending = p->calls.next; pending != &p->calls && !more; pending = pending->next) {
+    WEFT_LIST_FOR_EACH(link, &p->calls) {
+      pending_call *pending = WEFT_LIST_ITEM(link, pending_call, link);
       if ((pending->waits && !waiting_too) || weft__cancel_fired(&pending->cancel)) continue;
       more = n == 64;
-      if (more) continue;
+      if (more) break;
       pending->refs++;
       some[n++] = pending;
     }
@@ -445,9 +447,8 @@ static void pending_call_on_reply(void *arg, weft_err err, message *reply) {
   if (err == WEFT_OK && p->connection == pending->connection) p->heard_ns = weft__clock_now_ns();
   bool maybe_lost = refused && p->heard_ns && !p->greeting &&
                     !p->self; /* it may be lost, or the call failed for another reason: greet it */
-  WEFT_ASSERT(p->n_call > 0 && pending->next->prev == pending && pending->prev->next == pending);
-  pending->prev->next = pending->next;
-  pending->next->prev = pending->prev;
+  WEFT_ASSERT(p->n_call > 0);
+  weft__list_remove(&pending->link);
   if (!maybe_lost) p->n_call--; /* else at the end of this function: peers_destroy frees the peer when it is 0 */
   peer_release_connection(p, pending->connection);
   pending_call_release(pending);
@@ -465,9 +466,7 @@ static weft_err pending_call_start(peer *p, pending_call *pending, bool *first) 
   weft_err err = peer_get_connection(p, &pending->connection);
   if (!err) {
     *first = p->kind == PEER_UNKNOWN && !p->greeting && !p->self;
-    pending->next = &p->calls;
-    pending->prev = p->calls.prev;
-    pending->prev->next = pending->next->prev = pending;
+    weft__list_append(&p->calls, &pending->link);
     p->n_call++;
   }
   pthread_mutex_unlock(&p->lock);
@@ -513,14 +512,16 @@ void weft__peer_flush(peer *p) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* The ring is in the order in which the calls began. */
+/* The list is in the order in which the calls began. */
 bool weft__peer_oldest_call(peer *p, int64_t *began_ns, const char **method) {
   pthread_mutex_lock(&p->lock);
-  const pending_call *pending = p->calls.next;
-  bool any = pending != &p->calls;
-  if (any) *began_ns = pending->began_ns, *method = pending->method;
+  list_link *oldest = weft__list_first(&p->calls);
+  if (oldest) {
+    const pending_call *pending = WEFT_LIST_ITEM(oldest, pending_call, link);
+    *began_ns = pending->began_ns, *method = pending->method;
+  }
   pthread_mutex_unlock(&p->lock);
-  return any;
+  return oldest != NULL;
 }
 
 /* ---- destruction ---- */
@@ -554,7 +555,7 @@ void weft__peers_destroy(peers *all) {
     if (all->peer[i].connection) peer_connection_destroy(all->peer[i].connection);
   peer_connections_destroy(all->retired);
   for (int i = 0; i < all->n; i++) {
-    WEFT_ASSERT(all->peer[i].calls.next == &all->peer[i].calls && !all->peer[i].greeting);
+    WEFT_ASSERT(weft__list_is_empty(&all->peer[i].calls) && !all->peer[i].greeting);
     weft__free(all->peer[i].address);
     pthread_mutex_destroy(&all->peer[i].lock);
   }

@@ -3,7 +3,7 @@
  * A run that fails aborts the step's rendezvous, so that receivers of its tensors get the error.
  *
  * A run has a token of its own, which a failing node fires; the caller's token and the deadline fire it too.  A
- * function that fires it holds a reference meanwhile, since the run may end inside.  The worker's lock guards the ring
+ * function that fires it holds a reference meanwhile, since the run may end inside.  The worker's lock guards the list
  * of runs. */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -128,14 +128,12 @@ static void running_part_mark_derived(const running_part *u, status *err) {
   err->facts |= ERROR_DERIVED;
 }
 
-/* Adds the run to the worker's ring.  ABORTED if a chief dropped the session since the request arrived. */
+/* Adds the run to the worker's list.  ABORTED if a chief dropped the session since the request arrived. */
 static weft_err running_part_list(running_part *u) {
   worker *w = u->part->session->worker;
   u->began_ns = weft__clock_now_ns();
   pthread_mutex_lock(&w->lock);
-  u->prev = w->runs.prev;
-  u->next = &w->runs;
-  u->prev->next = u->next->prev = u;
+  weft__list_append(&w->runs, &u->link);
   bool outdated = u->part->session->outdated;
   pthread_mutex_unlock(&w->lock);
   return outdated ? weft__fail(WEFT_ABORTED, "The chief has restored the variables of %s", w->task->name) : WEFT_OK;
@@ -144,8 +142,7 @@ static weft_err running_part_list(running_part *u) {
 static void running_part_unlist(running_part *u) {
   worker *w = u->part->session->worker;
   pthread_mutex_lock(&w->lock);
-  u->prev->next = u->next;
-  u->next->prev = u->prev;
+  weft__list_remove(&u->link);
   pthread_mutex_unlock(&w->lock);
 }
 

@@ -39,7 +39,8 @@ static running_part *restore_next_run(worker *w, int *n) {
   WEFT_ASSERT(weft__lock_is_held(&w->lock));
   running_part *found = NULL;
   *n = 0;
-  for (running_part *u = w->runs.next; u != &w->runs; u = u->next) {
+  WEFT_LIST_FOR_EACH(link, &w->runs) {
+    running_part *u = WEFT_LIST_ITEM(link, running_part, link);
     if (!u->part->session->outdated) continue;
     ++*n;
     if (!found && !u->stopped) found = u;

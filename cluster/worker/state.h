@@ -17,6 +17,7 @@
 #ifndef WEFT_CLUSTER_WORKER_STATE_H
 #define WEFT_CLUSTER_WORKER_STATE_H
 
+#include "base/list.h"
 #include "base/map.h"
 #include "bundle.pb-c.h"
 #include "base/timer.h"
@@ -83,8 +84,8 @@ typedef struct running_part { /* one run of a part */
   timer deadline;
   step_objects objects;
   int64_t began_ns;
-  bool stopped; /* its token was fired; guarded by the worker's lock, as is the ring */
-  struct running_part *next, *prev;
+  bool stopped;   /* its token was fired; guarded by the worker's lock, as is the list */
+  list_link link; /* of the worker's runs */
 } running_part;
 
 struct worker {
@@ -103,8 +104,8 @@ struct worker {
   map sessions; /* handle -> worker_session, with a reference */
   worker_step *step[STEP_BUCKETS];
   int n_step;
-  running_part runs; /* a ring, the oldest run first */
-  int n_busy;        /* runs, and calls that are being answered */
+  linked_list runs; /* the oldest first */
+  int n_busy;       /* runs, and calls that are being answered */
   bool closed;
   int64_t failed_step; /* the last step with collective ops that failed here and is kept; 0: none */
   peer *leader;        /* of collective ops; NULL: this task, or none */

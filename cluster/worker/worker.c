@@ -42,7 +42,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   w->task = t;
   w->peers = p;
   w->bundle_bytes_max = (size_t)1 << 30;
-  w->runs.next = w->runs.prev = &w->runs;
+  weft__list_init(&w->runs);
   weft__adaptive_mutex_init(&w->lock);
   pthread_cond_init(&w->idle, NULL);
   char seed[WEFT_HANDLE_SIZE];
@@ -80,7 +80,8 @@ static bool part_exchanges_with(const part *p, const char *task_name) {
 /* Returns a run to cancel, or NULL.  The lock is held. */
 static running_part *worker_next_to_stop(worker *w, const char *task_name) {
   WEFT_ASSERT(weft__lock_is_held(&w->lock));
-  for (running_part *u = w->runs.next; u != &w->runs; u = u->next) {
+  WEFT_LIST_FOR_EACH(link, &w->runs) {
+    running_part *u = WEFT_LIST_ITEM(link, running_part, link);
     bool asked = task_name && strcmp(u->part->session->master, task_name) == 0;
     if (!u->stopped && (asked || part_exchanges_with(u->part, task_name))) return u;
   }
@@ -140,10 +141,10 @@ int weft__worker_running(worker *w) {
 
 int64_t weft__worker_oldest_run(worker *w, char *master, size_t size) {
   pthread_mutex_lock(&w->lock);
-  const running_part *u = w->runs.next;
-  bool any = u != &w->runs;
-  int64_t began_ns = any ? u->began_ns : 0;
-  snprintf(master, size, "%s", any ? u->part->session->master : "");
+  list_link *oldest = weft__list_first(&w->runs);
+  const running_part *u = oldest ? WEFT_LIST_ITEM(oldest, running_part, link) : NULL;
+  int64_t began_ns = u ? u->began_ns : 0;
+  snprintf(master, size, "%s", u ? u->part->session->master : "");
   pthread_mutex_unlock(&w->lock);
   return began_ns;
 }

@@ -5,14 +5,15 @@
 #define WEFT_EXEC_EXECUTORS_RUNS_H
 
 #include "base/cancel.h"
+#include "base/list.h"
 
 typedef struct run_entry { /* its token is the owner's to init and finish */
   cancel cancel;
-  struct run_entry *next, *prev;
+  list_link link; /* of the list of runs */
 } run_entry;
 
 typedef struct runs {
-  run_entry ring;
+  linked_list list;
   int n;
   pthread_cond_t none;
   bool closed; /* the owner adds no more, but for the call that closes it elsewhere */

@@ -99,7 +99,7 @@ struct loop_group {
   _Atomic int64_t ticked_ns; /* when the tickers were called last; written with the primary loop's dispatch lock */
   pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
   ticker *ticking;
-  ticker tickers; /* the head of a ring */
+  linked_list tickers;
   pthread_cond_t tick_ended;
 };
 
@@ -167,8 +167,9 @@ static void primary_tick_locked(loop_group *g, int64_t now) {
   uint_fast64_t answered = atomic_load(&g->tick_requests);
   atomic_store(&g->ticked_ns, now);
   pthread_mutex_lock(&g->tick_lock);
-  for (ticker *t = g->tickers.next; t != &g->tickers; t = t->next) {
-    g->ticking = t; /* weft__loop_remove_ticker waits for it, so t->next stays valid */
+  WEFT_LIST_FOR_EACH(link, &g->tickers) {
+    ticker *t = WEFT_LIST_ITEM(link, ticker, link);
+    g->ticking = t; /* weft__loop_remove_ticker waits for it, so its link stays in the list */
     pthread_mutex_unlock(&g->tick_lock);
     soon |= t->tick(t, now);
     pthread_mutex_lock(&g->tick_lock);
@@ -357,7 +358,7 @@ weft_err weft__loop_group_create(loop_group **out) {
   pthread_mutex_init(&g->lock, NULL);
   pthread_mutex_init(&g->tick_lock, NULL);
   pthread_cond_init(&g->tick_ended, NULL);
-  g->tickers.next = g->tickers.prev = &g->tickers;
+  weft__list_init(&g->tickers);
   weft_err err = primary_start(g);
   if (err)
     loop_group_free(g);
@@ -367,7 +368,7 @@ weft_err weft__loop_group_create(loop_group **out) {
 }
 
 void weft__loop_group_destroy(loop_group *g) {
-  WEFT_ASSERT(!caller_polls(g) && g->tickers.next == &g->tickers);
+  WEFT_ASSERT(!caller_polls(g) && weft__list_is_empty(&g->tickers));
   atomic_store(&g->stopping, true);
   for (int i = g->n_loop - 1; i >= 0; i--) loop_stop(&g->loops[i]);
   close(g->outer_epoll_fd);
@@ -495,20 +496,15 @@ void weft__loop_tick_often(loop_group *g) {
 }
 
 void weft__loop_add_ticker(loop_group *g, ticker *t) {
-  WEFT_ASSERT(t->tick && !t->next);
+  WEFT_ASSERT(t->tick);
   pthread_mutex_lock(&g->tick_lock);
-  t->next = &g->tickers, t->prev = g->tickers.prev;
-  t->prev->next = t->next->prev = t;
+  weft__list_append(&g->tickers, &t->link);
   pthread_mutex_unlock(&g->tick_lock);
 }
 
 void weft__loop_remove_ticker(loop_group *g, ticker *t) {
   pthread_mutex_lock(&g->tick_lock);
   while (g->ticking == t) pthread_cond_wait(&g->tick_ended, &g->tick_lock);
-  if (t->next) {
-    t->next->prev = t->prev;
-    t->prev->next = t->next;
-    t->next = t->prev = NULL;
-  }
+  if (weft__list_is_linked(&t->link)) weft__list_remove(&t->link);
   pthread_mutex_unlock(&g->tick_lock);
 }

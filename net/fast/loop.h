@@ -15,6 +15,7 @@
 #ifndef WEFT_NET_FAST_LOOP_H
 #define WEFT_NET_FAST_LOOP_H
 
+#include "base/list.h"
 #include "base/sync_event.h"
 #include "net/fast/ready_queue.h"
 
@@ -80,7 +81,7 @@ enum { LOOP_TICK_MS = 50, LOOP_SLOW_TICK_MS = 1000 };
  * a tick may take a lock only if no thread removes a ticker while it holds that lock. */
 typedef struct ticker {
   bool (*tick)(struct ticker *t, int64_t now_ns);
-  struct ticker *next, *prev;
+  list_link link; /* of the group's list */
 } ticker;
 void weft__loop_add_ticker(loop_group *g, ticker *t);
 /* Removes a ticker, and waits if its tick is running.  After it returns, the tick never runs again.  The caller holds

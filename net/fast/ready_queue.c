@@ -7,6 +7,9 @@
 
 void weft__ready_queue_init(ready_queue *q) {
   *q = (ready_queue){0};
+  weft__list_init(&q->prompt);
+  weft__list_init(&q->resting);
+  weft__list_init(&q->deferred);
   pthread_mutex_init(&q->lock, NULL);
 }
 
@@ -27,10 +30,9 @@ weft_err weft__ready_queue_register(ready_queue *q, source *s) {
 
 /* Takes a source out of its list.  The caller holds the lock. */
 static void ready_queue_unlink(ready_queue *q, source *s) {
-  ready_list *l = s->list;
-  WEFT_ASSERT(weft__lock_is_held(&q->lock) && s->events && l->newest && l->oldest);
-  *(s->newer ? &s->newer->older : &l->newest) = s->older;
-  *(s->older ? &s->older->newer : &l->oldest) = s->newer;
+  WEFT_ASSERT(weft__lock_is_held(&q->lock) && s->events);
+  (void)q;
+  weft__list_remove(&s->link);
   s->events = 0;
 }
 
@@ -44,16 +46,12 @@ void weft__ready_queue_unregister(ready_queue *q, source *s) {
 /* Adds a source as the newest of its list.  One that comes seldom must not be the least served for long when it comes
  * more often, so it falls behind by no more than a bounded number of services.  The caller holds the lock. */
 static void ready_queue_link(ready_queue *q, source *s, int64_t now_ns) {
-  ready_list *l = s->defer_next ? &q->deferred : s->turns >= READY_TURNS ? &q->resting : &q->prompt;
-  WEFT_ASSERT(weft__lock_is_held(&q->lock) && !s->events && !l->newest == !l->oldest);
+  WEFT_ASSERT(weft__lock_is_held(&q->lock) && !s->events);
   if (s->served + READY_LAG_MAX < q->least_served) s->served = q->least_served - READY_LAG_MAX;
-  s->defer_next = false;
   s->ready_since_ns = now_ns;
-  s->list = l;
-  s->newer = NULL;
-  s->older = l->newest;
-  *(s->older ? &s->older->newer : &l->oldest) = s;
-  l->newest = s;
+  s->list = s->defer_next ? &q->deferred : s->turns >= READY_TURNS ? &q->resting : &q->prompt;
+  s->defer_next = false;
+  weft__list_append(s->list, &s->link);
 }
 
 void weft__ready_queue_defer(ready_queue *q, source *s) {
@@ -72,15 +70,19 @@ void weft__ready_queue_push(ready_queue *q, uint64_t key, uint32_t events, int64
   pthread_mutex_unlock(&q->lock);
 }
 
+static source *source_of(list_link *link) { return link ? WEFT_LIST_ITEM(link, source, link) : NULL; }
+static source *oldest_source(const linked_list *l) { return source_of(weft__list_first(l)); }
+
 static source *older_source(source *a, source *b) {
   return !b || (a && a->ready_since_ns <= b->ready_since_ns) ? a : b;
 }
 
 /* Of equals the one that has waited longest. */
-static source *least_served_source(const ready_list *l) {
-  source *least = l->oldest;
-  for (source *s = l->oldest; s; s = s->newer)
-    if (s->served < least->served) least = s;
+static source *least_served_source(const linked_list *l) {
+  source *least = oldest_source(l);
+  WEFT_LIST_FOR_EACH(link, l) {
+    if (source_of(link)->served < least->served) least = source_of(link);
+  }
   return least;
 }
 
@@ -88,10 +90,10 @@ static source *least_served_source(const ready_list *l) {
  * lags behind it; else a resting one, which then has turns, or the deferred one that has waited longest; NULL: none.
  * The caller holds the lock. */
 static source *ready_queue_next(ready_queue *q, int64_t now_ns) {
-  source *rested = older_source(q->resting.oldest, q->deferred.oldest);
-  source *oldest = older_source(q->prompt.oldest, rested);
+  source *rested = older_source(oldest_source(&q->resting), oldest_source(&q->deferred));
+  source *oldest = older_source(oldest_source(&q->prompt), rested);
   if (oldest && now_ns - oldest->ready_since_ns > READY_MAX_WAIT_MS * NS_PER_MS) return oldest;
-  source *first = q->prompt.oldest, *newest = q->prompt.newest;
+  source *first = oldest_source(&q->prompt), *newest = source_of(weft__list_last(&q->prompt));
   if (newest) return first->served + READY_LAG < newest->served ? first : newest;
   if (!rested || rested->list == &q->deferred) return rested;
   source *s = least_served_source(&q->resting);
@@ -115,7 +117,8 @@ source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events) 
 
 bool weft__ready_queue_has_ready(ready_queue *q) {
   pthread_mutex_lock(&q->lock);
-  bool any = q->prompt.newest || q->resting.newest || q->deferred.newest;
+  bool any =
+      !weft__list_is_empty(&q->prompt) || !weft__list_is_empty(&q->resting) || !weft__list_is_empty(&q->deferred);
   pthread_mutex_unlock(&q->lock);
   return any;
 }

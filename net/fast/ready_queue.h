@@ -20,6 +20,7 @@
 #ifndef WEFT_NET_FAST_READY_QUEUE_H
 #define WEFT_NET_FAST_READY_QUEUE_H
 
+#include "base/list.h"
 #include "base/slot_table.h"
 #include <pthread.h>
 #include <stdbool.h>
@@ -44,20 +45,15 @@ typedef struct source {
   uint64_t served;                                     /* how often it was popped, or more: see ready_queue_link */
   int turns;                                           /* pops since it last rested */
   bool defer_next;                                     /* the next push puts it into the deferred list */
-  struct ready_list *list;                             /* the list that it is in, while it is in the queue */
-  struct source *newer, *older;                        /* in that list */
+  list_link link;                                      /* of `list`, one of the queue's, while it is in the queue */
+  linked_list *list;
 } source;
 
-/* Sources in the order in which they became ready. */
-typedef struct ready_list {
-  source *newest, *oldest;
-} ready_list;
-
 typedef struct ready_queue {
-  pthread_mutex_t lock; /* guards what follows, and the queue's fields of every source */
-  slot_table sources;   /* the registered sources by their keys */
-  ready_list prompt, resting, deferred;
-  uint64_t least_served; /* of the sources that rested, when one was last given turns */
+  pthread_mutex_t lock;                  /* guards what follows, and the queue's fields of every source */
+  slot_table sources;                    /* the registered sources by their keys */
+  linked_list prompt, resting, deferred; /* ready sources, those that became ready first in front */
+  uint64_t least_served;                 /* of the sources that rested, when one was last given turns */
 } ready_queue;
 
 void weft__ready_queue_init(ready_queue *q);

@@ -1,16 +1,17 @@
 /* server.c - the server side of the fast transport: authenticated connections, and the calls on them.
  *
- * A call stays in the ring of its connection until it is answered, so that a lost connection or the caller's cancel
+ * A call stays in the list of its connection until it is answered, so that a lost connection or the caller's cancel
  * frame fires its token.  The listener outlives its connections, and a connection its calls.
  *
  * A connection that has not shown the key is unauthenticated.  It is evicted after GREETING_TIMEOUT_MS, or as the
  * oldest when there are too many of them.
  *
- * Locks: the listener's, over its ring of connections; under it connections are shut down.  Each connection's, over
- * its ring of calls; it is a leaf.  Handlers and tokens run without either. */
+ * Locks: the listener's, over its list of connections; under it connections are shut down.  Each connection's, over
+ * its list of calls; it is a leaf.  Handlers and tokens run without either. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
 #include "net/accept.h"
@@ -36,9 +37,9 @@ typedef struct server_call {
   call base;
   server_conn *conn;
   uint64_t id;
-  atomic_int refs;                 /* the handler's, and one while the token is being fired */
-  bool cancelled;                  /* the token was fired, or is being */
-  struct server_call *next, *prev; /* in the connection's ring */
+  atomic_int refs; /* the handler's, and one while the token is being fired */
+  bool cancelled;  /* the token was fired, or is being */
+  list_link link;  /* of the connection's calls */
   char method[];
 } server_call;
 
@@ -46,10 +47,10 @@ struct server_conn {
   conn conn;
   fast_listener *listener;
   int64_t accepted_ns;
-  bool evicted;                    /* shut down because it is unauthenticated; guarded by the listener's lock */
-  struct server_conn *next, *prev; /* in the listener's ring */
-  pthread_mutex_t lock;            /* guards what follows */
-  server_call *calls;              /* a ring, or NULL */
+  bool evicted;         /* shut down because it is unauthenticated; guarded by the listener's lock */
+  list_link link;       /* of the listener's connections */
+  pthread_mutex_t lock; /* guards what follows */
+  linked_list calls;
   char peer[64];
 };
 
@@ -70,26 +71,10 @@ struct fast_listener {
   ticker ticker;
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t conn_gone;
-  server_conn *conns; /* a ring, the oldest first, or NULL; a call keeps its connection here */
+  linked_list conns; /* the oldest first; a call keeps its connection here */
   accept_log evictions;
   atomic_bool closing;
 };
-
-/* ---- rings ---- */
-
-#define RING_ADD(head, item)                                                                                           \
-  do {                                                                                                                 \
-    (item)->next = (head) ? (head) : (item);                                                                           \
-    (item)->prev = (head) ? (head)->prev : (item);                                                                     \
-    (item)->prev->next = (item)->next->prev = (item);                                                                  \
-    (head) = (item)->next;                                                                                             \
-  } while (0)
-#define RING_REMOVE(head, item)                                                                                        \
-  do {                                                                                                                 \
-    (item)->prev->next = (item)->next;                                                                                 \
-    (item)->next->prev = (item)->prev;                                                                                 \
-    if ((head) == (item)) (head) = (item)->next == (item) ? NULL : (item)->next;                                       \
-  } while (0)
 
 /* ---- calls ---- */
 
@@ -107,7 +92,7 @@ static void server_call_respond(call *base, weft_err err, message *response) {
   if (err == WEFT_OK && response) err = weft__rpc_check_size(c->base.method, response->size);
   const char *text = err == WEFT_OK ? "" : weft__rpc_error_text(cut, weft__error_message());
   pthread_mutex_lock(&c->conn->lock);
-  RING_REMOVE(c->conn->calls, c);
+  weft__list_remove(&c->link);
   pthread_mutex_unlock(&c->conn->lock);
   if (err != WEFT_OK && response) weft__message_finish(response);
   weft__conn_send(&c->conn->conn, &(frame_head){.kind = FRAME_RESPONSE, .code = (uint8_t)err, .id = c->id}, text,
@@ -122,8 +107,12 @@ static const char *server_call_peer(call *c) { return ((server_call *)c)->conn->
 static server_call *server_conn_next_to_cancel(server_conn *c, uint64_t id) {
   server_call *found = NULL;
   pthread_mutex_lock(&c->lock);
-  for (server_call *i = c->calls; i && !found; i = i->next == c->calls ? NULL : i->next)
-    if (!i->cancelled && (id == 0 || i->id == id)) found = i;
+  WEFT_LIST_FOR_EACH(link, &c->calls) {
+    server_call *i = WEFT_LIST_ITEM(link, server_call, link);
+    if (i->cancelled || (id != 0 && i->id != id)) continue;
+    found = i;
+    break;
+  }
   if (found) {
     found->cancelled = true;
     atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
@@ -153,7 +142,7 @@ static bool server_conn_on_call(server_conn *from, const frame_head *h, const ch
   atomic_init(&c->refs, 1);
   weft__conn_retain(&from->conn);
   pthread_mutex_lock(&from->lock);
-  RING_ADD(from->calls, c);
+  weft__list_append(&from->calls, &c->link);
   pthread_mutex_unlock(&from->lock);
   if (atomic_load(&l->closing))
     server_call_respond(&c->base, weft__fail(WEFT_UNAVAILABLE, "%s: the server is closing", method), NULL);
@@ -195,12 +184,12 @@ static void server_conn_on_lost(conn *base, const char *why) {
   weft__conn_release(base);
 }
 
-/* Other threads find the connection in the listener's ring and lock it there, so it is removed first. */
+/* Other threads find the connection in the listener's list and lock it there, so it is removed first. */
 static void server_conn_destroy(conn *base) {
   server_conn *c = (server_conn *)base;
   fast_listener *l = c->listener;
   pthread_mutex_lock(&l->lock);
-  RING_REMOVE(l->conns, c);
+  weft__list_remove(&c->link);
   pthread_cond_broadcast(&l->conn_gone);
   pthread_mutex_unlock(&l->lock);
   weft__conn_finish(base);
@@ -224,7 +213,8 @@ static int listener_evict_oldest(fast_listener *l) {
   WEFT_ASSERT(weft__lock_is_held(&l->lock));
   server_conn *oldest = NULL;
   int n = 0;
-  for (server_conn *c = l->conns; c; c = c->next == l->conns ? NULL : c->next) {
+  WEFT_LIST_FOR_EACH(link, &l->conns) {
+    server_conn *c = WEFT_LIST_ITEM(link, server_conn, link);
     if (atomic_load(&c->conn.authenticated) || c->evicted) continue;
     if (!oldest) oldest = c;
     n++;
@@ -253,10 +243,11 @@ static void listener_add_conn(fast_listener *l, int fd) {
   c->accepted_ns = weft__clock_now_ns();
   server_conn_set_peer(c, fd);
   pthread_mutex_init(&c->lock, NULL);
+  weft__list_init(&c->calls);
   weft__conn_init(&c->conn, &callbacks, fd);
   pthread_mutex_lock(&l->lock);
   int evictions = listener_evict_oldest(l);
-  RING_ADD(l->conns, c);
+  weft__list_append(&l->conns, &c->link);
   pthread_mutex_unlock(&l->lock);
   listener_log_evictions(evictions);
   weft__loop_tick_often(l->loops);
@@ -289,7 +280,8 @@ static bool listener_tick(ticker *t, int64_t now_ns) {
   listen_socket_retry(&l->local);
   listen_socket_retry(&l->tcp);
   pthread_mutex_lock(&l->lock);
-  for (server_conn *c = l->conns; c; c = c->next == l->conns ? NULL : c->next) {
+  WEFT_LIST_FOR_EACH(link, &l->conns) {
+    server_conn *c = WEFT_LIST_ITEM(link, server_conn, link);
     if (atomic_load(&c->conn.authenticated) || c->evicted) continue;
     any_left = true;
     c->evicted = now_ns - c->accepted_ns > GREETING_TIMEOUT_MS * NS_PER_MS;
@@ -326,6 +318,7 @@ weft_err weft__fast_listener_create(fast_listener **out, loop_group *loops, cons
   *out = NULL;
   fast_listener *l = weft__alloc_zero(1, sizeof *l);
   if (!l) return WEFT_OOM;
+  weft__list_init(&l->conns);
   l->loops = loops, l->fn = fn, l->arg = arg;
   l->local.source.fd = l->tcp.source.fd = -1;
   l->ticker.tick = listener_tick;
@@ -354,8 +347,10 @@ weft_err weft__fast_listener_endpoint(const fast_listener *l, message *out) {
 static bool listener_wait_for_conns(fast_listener *l) {
   struct timespec until = weft__clock_deadline(CLOSE_WAIT_MS * NS_PER_MS);
   pthread_mutex_lock(&l->lock);
-  while (l->conns && pthread_cond_clockwait(&l->conn_gone, &l->lock, CLOCK_MONOTONIC, &until) == 0) continue;
-  bool all_gone = !l->conns;
+  while (!weft__list_is_empty(&l->conns) &&
+         pthread_cond_clockwait(&l->conn_gone, &l->lock, CLOCK_MONOTONIC, &until) == 0)
+    continue;
+  bool all_gone = weft__list_is_empty(&l->conns);
   pthread_mutex_unlock(&l->lock);
   return all_gone;
 }
@@ -367,7 +362,7 @@ bool weft__fast_listener_destroy(fast_listener *l) {
   weft__accept_release();
   pthread_mutex_lock(&l->lock);
   atomic_store(&l->closing, true);
-  for (server_conn *c = l->conns; c; c = c->next == l->conns ? NULL : c->next) weft__conn_close(&c->conn);
+  WEFT_LIST_FOR_EACH(link, &l->conns) { weft__conn_close(&WEFT_LIST_ITEM(link, server_conn, link)->conn); }
   pthread_mutex_unlock(&l->lock);
   if (!listener_wait_for_conns(l)) { /* a handler still holds a call and will touch the listener: it is not freed */
     weft__log(LOG_ERROR, "The fast transport was closed while a call was still being answered");

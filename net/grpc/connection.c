@@ -3,7 +3,7 @@
  * A connection knows its pending calls, so that destroying it can cancel them and wait.  A call is freed by its event,
  * after its callback.
  *
- * Lock: the connection's, over its ring of calls; under it calls are canceled, which only posts events. */
+ * Lock: the connection's, over its list of calls; under it calls are canceled, which only posts events. */
 #include "net/grpc/connection.h"
 #include "net/grpc/tls_probe.h"
 
@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include <arpa/inet.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
@@ -24,7 +25,7 @@ typedef struct direct_connection direct_connection;
 typedef struct client_call {
   tag done;
   direct_connection *conn;
-  struct client_call *next, *prev; /* in the connection's ring */
+  list_link link; /* of the connection's calls */
   grpc_call *call;
   grpc_byte_buffer *request, *response;
   grpc_metadata_array initial, trailing;
@@ -51,7 +52,7 @@ struct direct_connection {
   grpc_completion_queue *queue;
   pthread_mutex_t lock;
   pthread_cond_t empty;
-  client_call calls; /* the ring's head */
+  linked_list calls; /* guarded by the lock */
 };
 
 /* ---- the end of a call ---- */
@@ -136,9 +137,8 @@ static void client_call_free(client_call *c) {
 static void client_call_remove(client_call *c) {
   direct_connection *conn = c->conn;
   pthread_mutex_lock(&conn->lock);
-  c->prev->next = c->next;
-  c->next->prev = c->prev;
-  if (conn->calls.next == &conn->calls) pthread_cond_broadcast(&conn->empty);
+  weft__list_remove(&c->link);
+  if (weft__list_is_empty(&conn->calls)) pthread_cond_broadcast(&conn->empty);
   pthread_mutex_unlock(&conn->lock);
 }
 
@@ -233,8 +233,7 @@ static void direct_connection_call(grpc_connection *base, const char *method, me
   }
   c->fn = fn, c->arg = arg;
   pthread_mutex_lock(&conn->lock);
-  c->next = &conn->calls, c->prev = conn->calls.prev;
-  c->prev->next = c->next->prev = c;
+  weft__list_append(&conn->calls, &c->link);
   pthread_mutex_unlock(&conn->lock);
   grpc_call_error failed = client_call_start(c, opts->wait_for_ready);
   if (failed == GRPC_CALL_OK) return;
@@ -248,8 +247,8 @@ static void direct_connection_call(grpc_connection *base, const char *method, me
 static void direct_connection_destroy(grpc_connection *base) {
   direct_connection *conn = (direct_connection *)base;
   pthread_mutex_lock(&conn->lock);
-  for (client_call *c = conn->calls.next; c != &conn->calls; c = c->next) grpc_call_cancel(c->call, NULL);
-  while (conn->calls.next != &conn->calls) pthread_cond_wait(&conn->empty, &conn->lock);
+  WEFT_LIST_FOR_EACH(link, &conn->calls) { grpc_call_cancel(WEFT_LIST_ITEM(link, client_call, link)->call, NULL); }
+  while (!weft__list_is_empty(&conn->calls)) pthread_cond_wait(&conn->empty, &conn->lock);
   pthread_mutex_unlock(&conn->lock);
   if (conn->channel) grpc_channel_destroy(conn->channel);
   if (conn->queue) weft__core_release();
@@ -308,7 +307,7 @@ weft_err weft__direct_connection_create(grpc_connection **out, const char *targe
   direct_connection *conn = weft__alloc_zero(1, sizeof *conn);
   if (!conn) return WEFT_OOM;
   conn->base.ops = &ops;
-  conn->calls.next = conn->calls.prev = &conn->calls;
+  weft__list_init(&conn->calls);
   pthread_mutex_init(&conn->lock, NULL);
   pthread_cond_init(&conn->empty, NULL);
   conn->bearer = weft__core_bearer(opts->security.token);
@@ -338,7 +337,7 @@ direct_state weft__direct_connection_state(grpc_connection *base, bool connect) 
 bool weft__direct_connection_is_idle(grpc_connection *base) {
   direct_connection *conn = (direct_connection *)base;
   pthread_mutex_lock(&conn->lock);
-  bool idle = conn->calls.next == &conn->calls;
+  bool idle = weft__list_is_empty(&conn->calls);
   pthread_mutex_unlock(&conn->lock);
   return idle;
 }

@@ -2,10 +2,10 @@
  * connection.
  *
  * The name is looked up again before each attempt, since a task that was restarted may have another address.  Calls
- * wait in a ring until the connection is ready.  A thread looks up and connects; it lives as long as calls wait, and
+ * wait in a list until the connection is ready.  A thread looks up and connects; it lives as long as calls wait, and
  * fails those whose deadline has passed.  A fail-fast call (without wait_for_ready) fails with the step that failed.
  *
- * Lock: the connection's, over the ring and the current direct connection.  Under it a watch is added to a token, a
+ * Lock: the connection's, over the list and the current direct connection.  Under it a watch is added to a token, a
  * direct connection is asked whether it is idle, and the thread is started.  Callbacks run without it. */
 #include "net/grpc/connection.h"
 #include "base/assert.h"
@@ -14,6 +14,7 @@
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include <string.h>
 
 enum { CHECK_INTERVAL_MS = 5, LOOKUP_VALID_MS = 1000, TRY_OTHER_FAMILY_MS = 300 };
@@ -22,8 +23,8 @@ typedef struct resolving_connection resolving_connection;
 
 typedef struct pending_call { /* a call that waits for the connection to be ready */
   resolving_connection *conn;
-  struct pending_call *next, *prev; /* in the connection's ring, or in a list of calls taken from it */
-  bool in_ring;
+  list_link link; /* of the connection's pending calls, or of calls taken from them */
+  bool is_pending;
   message request;
   call_opts opts;
   int64_t deadline_ns; /* 0: none */
@@ -50,8 +51,8 @@ struct resolving_connection {
   char *target;
   int handovers; /* calls that are being handed to a direct connection */
   retired_connection *retired;
-  pending_call pending; /* the ring's head */
-  int finishing;        /* calls taken from the ring whose callback has not returned yet */
+  linked_list pending; /* calls that wait */
+  int finishing;       /* calls taken from `pending` whose callback has not returned yet */
   bool connecting, closing;
   pthread_t thread; /* the last one that was started; */
   bool has_thread;  /* it must be joined */
@@ -64,11 +65,10 @@ struct resolving_connection {
 
 /* ---- calls that wait ---- */
 
-/* Takes a call out of the ring.  The caller holds the lock, and runs the callback later. */
+/* Takes a call out of the pending ones.  The caller holds the lock, and runs the callback later. */
 static void pending_call_remove(pending_call *p) {
-  p->prev->next = p->next;
-  p->next->prev = p->prev;
-  p->in_ring = false;
+  weft__list_remove(&p->link);
+  p->is_pending = false;
   p->conn->finishing++;
 }
 
@@ -83,7 +83,7 @@ static void resolving_connection_finished_one(resolving_connection *conn) {
   pthread_mutex_unlock(&conn->lock);
 }
 
-/* Runs the callback of a call that was taken from the ring, and frees it; err's message is this thread's. */
+/* Runs the callback of a call that was taken from the list, and frees it; err's message is this thread's. */
 static void pending_call_fail(pending_call *p, weft_err err) {
   resolving_connection *conn = p->conn;
   status kept = {0};
@@ -100,7 +100,7 @@ static void pending_call_on_cancel(void *arg) {
   pending_call *p = arg;
   resolving_connection *conn = p->conn;
   pthread_mutex_lock(&conn->lock);
-  bool was_pending = p->in_ring;
+  bool was_pending = p->is_pending;
   if (was_pending) pending_call_remove(p);
   pthread_mutex_unlock(&conn->lock);
   if (was_pending) pending_call_fail(p, weft__cancel_raise(p->opts.cancel));
@@ -111,24 +111,31 @@ static bool is_any(const pending_call *p, int64_t now_ns) { return (void)p, (voi
 static bool is_fail_fast(const pending_call *p, int64_t now_ns) { return (void)now_ns, !p->opts.wait_for_ready; }
 static bool is_late(const pending_call *p, int64_t now_ns) { return p->deadline_ns && p->deadline_ns <= now_ns; }
 
-/* Takes the calls that the filter accepts out of the ring, in their order. */
-static pending_call *resolving_connection_take_calls(resolving_connection *conn, pending_call_filter *which) {
-  pending_call *first = NULL, **end = &first;
+/* Moves the pending calls that the filter accepts to `taken`, which this initializes, in their order. */
+static void resolving_connection_take_calls(resolving_connection *conn, pending_call_filter *which,
+                                            linked_list *taken) {
   int64_t now = weft__clock_now_ns();
+  weft__list_init(taken);
   pthread_mutex_lock(&conn->lock);
-  for (pending_call *p = conn->pending.next, *next; p != &conn->pending; p = next) {
-    next = p->next;
+  for (list_link *link = conn->pending.head.next, *next; link != &conn->pending.head; link = next) {
+    next = link->next;
+    pending_call *p = WEFT_LIST_ITEM(link, pending_call, link);
     if (!which(p, now)) continue;
     pending_call_remove(p);
-    *end = p;
-    end = &p->next;
-    p->next = NULL;
+    weft__list_append(taken, &p->link);
   }
   pthread_mutex_unlock(&conn->lock);
-  return first;
 }
 
-/* Hands a call that was taken from the ring to the current direct connection. */
+/* Removes the first of the taken calls; NULL: none is left. */
+static pending_call *pending_call_next(linked_list *taken) {
+  list_link *link = weft__list_first(taken);
+  if (!link) return NULL;
+  weft__list_remove(link);
+  return WEFT_LIST_ITEM(link, pending_call, link);
+}
+
+/* Hands a call that was taken from the pending ones to the current direct connection. */
 static void pending_call_hand_over(pending_call *p) {
   resolving_connection *conn = p->conn;
   call_opts opts = p->opts;
@@ -143,15 +150,15 @@ static void pending_call_hand_over(pending_call *p) {
 }
 
 static void resolving_connection_hand_over(resolving_connection *conn, pending_call_filter *which) {
-  for (pending_call *p = resolving_connection_take_calls(conn, which), *next; p; p = next) {
-    next = p->next;
-    pending_call_hand_over(p);
-  }
+  linked_list taken;
+  resolving_connection_take_calls(conn, which, &taken);
+  for (pending_call *p; (p = pending_call_next(&taken));) { pending_call_hand_over(p); }
 }
 
 static void resolving_connection_fail_late(resolving_connection *conn) {
-  for (pending_call *p = resolving_connection_take_calls(conn, is_late), *next; p; p = next) {
-    next = p->next;
+  linked_list taken;
+  resolving_connection_take_calls(conn, is_late, &taken);
+  for (pending_call *p; (p = pending_call_next(&taken));) {
     if (conn->lookup)
       pending_call_fail(p, weft__fail(WEFT_DEADLINE_EXCEEDED,
                                       "%s: resolving %s took longer than %lld ms (is DNS reachable?)", conn->address,
@@ -217,8 +224,9 @@ static weft_err resolving_connection_use_target(resolving_connection *conn, cons
 }
 
 static void resolving_connection_fail_fast(resolving_connection *conn, weft_err code, const char *why) {
-  for (pending_call *p = resolving_connection_take_calls(conn, is_fail_fast), *next; p; p = next) {
-    next = p->next;
+  linked_list taken;
+  resolving_connection_take_calls(conn, is_fail_fast, &taken);
+  for (pending_call *p; (p = pending_call_next(&taken));) {
     pending_call_fail(p, weft__fail(code, "%s: cannot resolve %s: %s", conn->address, conn->host, why));
   }
 }
@@ -277,7 +285,7 @@ static void *resolving_connection_thread(void *arg) {
     resolving_connection_free_retired(conn, false);
     struct timespec until = weft__clock_deadline(CHECK_INTERVAL_MS * NS_PER_MS);
     pthread_mutex_lock(&conn->lock);
-    bool over = conn->closing || conn->pending.next == &conn->pending;
+    bool over = conn->closing || weft__list_is_empty(&conn->pending);
     if (!over) pthread_cond_clockwait(&conn->wake, &conn->lock, CLOCK_MONOTONIC, &until);
     if (over) conn->connecting = false;
     pthread_mutex_unlock(&conn->lock);
@@ -306,13 +314,12 @@ static void resolving_connection_add_call(resolving_connection *conn, const char
     p->method = memcpy(p + 1, method, size);
     p->conn = conn, p->opts = *opts, p->fn = fn, p->arg = arg;
     if (opts->timeout_ms > 0) p->deadline_ns = weft__clock_after_ms(opts->timeout_ms);
-    pthread_mutex_lock(&conn->lock); /* so that a token that fires meanwhile finds the call in the ring */
+    pthread_mutex_lock(&conn->lock); /* so that a token that fires meanwhile finds the call pending */
     if (opts->cancel) err = weft__cancel_watch_add(opts->cancel, &p->watch, pending_call_on_cancel, p);
     if (!err) {
       weft__message_move(&p->request, request);
-      p->next = &conn->pending, p->prev = conn->pending.prev;
-      p->prev->next = p->next->prev = p;
-      p->in_ring = true;
+      weft__list_append(&conn->pending, &p->link);
+      p->is_pending = true;
       pthread_cond_broadcast(&conn->wake);
       if (!resolving_connection_start_thread(conn)) {
         pending_call_remove(p);
@@ -357,8 +364,9 @@ static void resolving_connection_destroy(grpc_connection *base) {
   pthread_cond_broadcast(&conn->wake);
   pthread_mutex_unlock(&conn->lock);
   if (conn->has_thread) pthread_join(conn->thread, NULL);
-  for (pending_call *p = resolving_connection_take_calls(conn, is_any), *next; p; p = next) {
-    next = p->next;
+  linked_list taken;
+  resolving_connection_take_calls(conn, is_any, &taken);
+  for (pending_call *p; (p = pending_call_next(&taken));) {
     pending_call_fail(p, weft__fail(WEFT_CANCELLED, "%s: the connection was closed by this side", conn->address));
   }
   pthread_mutex_lock(&conn->lock);
@@ -385,7 +393,7 @@ weft_err weft__resolving_connection_create(grpc_connection **out, const char *ad
   conn->base.ops = &ops;
   conn->port = port;
   conn->opts = *opts;
-  conn->pending.next = conn->pending.prev = &conn->pending;
+  weft__list_init(&conn->pending);
   pthread_mutex_init(&conn->lock, NULL);
   pthread_cond_init(&conn->wake, NULL);
   if ((conn->address = weft__strdup(address)) && (conn->host = weft__strdup(host))) return *out = &conn->base, WEFT_OK;

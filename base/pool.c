@@ -30,7 +30,7 @@ enum { LOOPS = 16, PIECES_PER_THREAD = 4, SPIN_NS = 40000, THREADS_MAX = 1024 };
 enum { LEAVE_NS = 2000000 };   /* a thread leaves a processor at most once in this time */
 enum { OPEN = 1, HELPER = 2 }; /* of a slot's state */
 
-typedef struct loop {
+typedef struct parallel_loop {
   alignas(64) atomic_uint state; /* HELPER * helpers + OPEN */
   atomic_bool taken;             /* the slot has an owner */
   pool_loop *fn;
@@ -38,7 +38,7 @@ typedef struct loop {
   int64_t n, pieces;
   atomic_int processor;          /* the owner ran there when it published the loop */
   alignas(64) atomic_llong next; /* the next piece that nobody works on */
-} loop;
+} parallel_loop;
 
 typedef struct task {
   struct task *next;
@@ -47,7 +47,7 @@ typedef struct task {
 } task;
 
 struct pool {
-  loop loops[LOOPS];
+  parallel_loop loops[LOOPS];
   alignas(64) atomic_uint epoch;
   atomic_int open_loops;
   atomic_int queued;
@@ -90,7 +90,7 @@ bool weft__pool_leave_processor(int cpu) {
 /* ---- loops ---- */
 
 /* Runs pieces of the loop until none is left. */
-static void loop_run_pieces(loop *l) {
+static void loop_run_pieces(parallel_loop *l) {
   bool outer = in_loop;
   in_loop = true;
   WEFT_ASSERT(l->pieces > 0 && l->pieces <= l->n);
@@ -104,7 +104,7 @@ static void loop_run_pieces(loop *l) {
   in_loop = outer;
 }
 
-static bool loop_join(loop *l) {
+static bool loop_join(parallel_loop *l) {
   unsigned s = atomic_load_explicit(&l->state, memory_order_relaxed);
   while (s & OPEN)
     if (atomic_compare_exchange_weak_explicit(&l->state, &s, s + HELPER, memory_order_acquire, memory_order_relaxed))
@@ -113,7 +113,7 @@ static bool loop_join(loop *l) {
 }
 
 /* Leaves the processor if the owner of an open loop runs there too. */
-static void loop_leave_owner(const pool *p, loop *l) {
+static void loop_leave_owner(const pool *p, parallel_loop *l) {
   static _Thread_local int64_t last;
   if (p->spin_ns == 0 || !(atomic_load_explicit(&l->state, memory_order_relaxed) & OPEN)) return;
   const int cpu = atomic_load_explicit(&l->processor, memory_order_relaxed);
@@ -129,7 +129,7 @@ static bool pool_help_loops(pool *p) {
   bool helped = false;
   if (atomic_load_explicit(&p->open_loops, memory_order_relaxed) == 0) return false;
   for (int i = 0; i < LOOPS; i++) {
-    loop *l = &p->loops[i];
+    parallel_loop *l = &p->loops[i];
     loop_leave_owner(p, l); /* before it joins, so that the owner does not wait for the move */
     if (!loop_join(l)) continue;
     if (atomic_load_explicit(&l->next, memory_order_relaxed) < l->pieces) {
@@ -156,7 +156,7 @@ static void pool_wake(pool *p, int64_t n) {
   pthread_mutex_unlock(&p->lock);
 }
 
-static loop *pool_take_loop_slot(pool *p) {
+static parallel_loop *pool_take_loop_slot(pool *p) {
   for (int i = 0; i < LOOPS; i++)
     if (!atomic_load_explicit(&p->loops[i].taken, memory_order_relaxed) &&
         !atomic_exchange_explicit(&p->loops[i].taken, true, memory_order_acquire))
@@ -165,7 +165,7 @@ static loop *pool_take_loop_slot(pool *p) {
 }
 
 /* Waits until the helpers have finished their last pieces, which is soon unless one was descheduled. */
-static void loop_wait_helpers(loop *l) {
+static void loop_wait_helpers(parallel_loop *l) {
   for (int spins = 0; atomic_load_explicit(&l->state, memory_order_acquire) != 0; spins++) {
     if (spins < 2000)
       cpu_relax();
@@ -180,7 +180,7 @@ void weft__pool_loop(pool *p, int64_t n, int64_t grain, pool_loop *fn, void *arg
   int64_t pieces = p && p->started > 0 && !in_loop ? n / grain : 1;
   int64_t most = p ? (int64_t)(p->started + 1) * PIECES_PER_THREAD : 1;
   if (pieces > most) pieces = most;
-  loop *l = pieces > 1 ? pool_take_loop_slot(p) : NULL;
+  parallel_loop *l = pieces > 1 ? pool_take_loop_slot(p) : NULL;
   if (!l) {
     fn(arg, 0, n);
     return;

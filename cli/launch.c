@@ -24,17 +24,17 @@
 #define CAREFUL_STEPS "200" /* of a task that was started again */
 enum { MOST_TASKS = 256, TEXT = 32 * MOST_TASKS, GRACE_S = 10, PROGRESS = 1 << 14 };
 
-typedef struct plan {
+typedef struct launch_plan {
   int ps, workers, restarts, grace;
   int steps;       /* for a bar; 0: not known */
   int status_port; /* of the first task's page; 0: any free one; -1: no pages */
   bool private, require_auth, quiet, verbose;
   const char *log_dir, *style, *events;
   char **program; /* and its arguments, NULL-terminated */
-} plan;
+} launch_plan;
 
 typedef struct launch {
-  plan plan;
+  launch_plan plan;
   launch_task *task;
   int n_task;
   char token_file[4096]; /* "": none */
@@ -64,7 +64,7 @@ typedef struct numeric {
 } numeric;
 
 /* Returns the option at i if it takes a number, and stores its value; NULL if it is another option. */
-static const numeric *find_number(plan *p, int argc, char **argv, int *i, const char **value) {
+static const numeric *find_number(launch_plan *p, int argc, char **argv, int *i, const char **value) {
   enum { NUMBERS = 6 };
   static numeric all[NUMBERS];
   const numeric known[NUMBERS] = {
@@ -77,7 +77,7 @@ static const numeric *find_number(plan *p, int argc, char **argv, int *i, const 
   return NULL;
 }
 
-static int check_credentials(const plan *p) {
+static int check_credentials(const launch_plan *p) {
   const char *token = getenv("WEFT_TOKEN");
   if (p->private && token && *token) {
     fprintf(stderr, "weft launch: --private makes a token of its own, but WEFT_TOKEN is set (unset it, or leave out "
@@ -90,7 +90,7 @@ static int check_credentials(const plan *p) {
   return USAGE;
 }
 
-static int launch_read_options(plan *p, int argc, char **argv) {
+static int launch_read_options(launch_plan *p, int argc, char **argv) {
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; i++) {
     const char *v, *arg = argv[i];
@@ -306,7 +306,7 @@ static bool can_start(const char *program) {
   return false;
 }
 
-static FILE *open_log(const plan *p, const launch_task *t, const char *kind) {
+static FILE *open_log(const launch_plan *p, const launch_task *t, const char *kind) {
   char path[4096];
   if (!p->log_dir) return NULL;
   snprintf(path, sizeof path, "%s/%s-%d.%s", p->log_dir, t->job, t->index, kind);

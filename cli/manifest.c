@@ -12,17 +12,17 @@
 
 enum { MOST_TASKS = 1000, NAME_MAX_SIZE = 40, MOST_GPUS = 64 };
 
-typedef struct plan {
+typedef struct manifest_plan {
   const char *image, *name, *style, *volume, *secret;
   int ps, workers, port, gpus;
   int n_program;
   char **program;
-} plan;
+} manifest_plan;
 
 typedef struct kind {
   const char *name;
   bool image; /* is one needed? */
-  void (*print)(const plan *);
+  void (*print)(const manifest_plan *);
 } kind;
 
 /* ---- pieces ------------------------------------------------------------------------------------ */
@@ -44,7 +44,7 @@ static void manifest_put_quoted(const char *text, const char *dollar) {
 }
 
 /* The command of a container as a list. */
-static void put_command(const plan *p, const char *dollar) {
+static void put_command(const manifest_plan *p, const char *dollar) {
   if (!p->n_program) {
     printf("[\"weft\", \"serve\"]\n");
     return;
@@ -57,10 +57,11 @@ static void put_command(const plan *p, const char *dollar) {
   printf("]\n");
 }
 
-static int tasks_of(const plan *p, const char *job) { return strcmp(job, "ps") == 0 ? p->ps : p->workers; }
+static int tasks_of(const manifest_plan *p, const char *job) { return strcmp(job, "ps") == 0 ? p->ps : p->workers; }
 
 /* TF_CONFIG in single quotes; format makes the host of a task of its job and index, index is this one's. */
-static void put_tf_config(const plan *p, const char *prefix, const char *suffix, const char *job, const char *index) {
+static void put_tf_config(const manifest_plan *p, const char *prefix, const char *suffix, const char *job,
+                          const char *index) {
   bool first = true;
   printf("'{\"cluster\": {");
   for (int j = 0; j < 2; j++) {
@@ -87,7 +88,7 @@ static bool split_volume(const char *volume, char *from, size_t room, const char
 
 static void manifest_line(int indent, const char *text) { printf("%*s%s\n", indent, "", text); }
 
-static void put_secret(const plan *p, int indent) {
+static void put_secret(const manifest_plan *p, int indent) {
   if (!p->secret) return;
   manifest_line(indent, "- name: WEFT_TOKEN");
   printf("%*s  valueFrom: {secretKeyRef: {name: ", indent, "");
@@ -96,7 +97,7 @@ static void put_secret(const plan *p, int indent) {
 }
 
 /* What a pod's container has besides its environment. */
-static void put_container(const plan *p, int indent, const char *job, const char *name, const char *port) {
+static void put_container(const manifest_plan *p, int indent, const char *job, const char *name, const char *port) {
   printf("%*s- name: %s\n", indent, "", name);
   printf("%*s  image: ", indent, "");
   manifest_put_quoted(p->image, "$");
@@ -114,7 +115,7 @@ static void put_container(const plan *p, int indent, const char *job, const char
   }
 }
 
-static void put_volume(const plan *p, int indent) {
+static void put_volume(const manifest_plan *p, int indent) {
   const char *path;
   char from[256];
   if (!p->volume || !split_volume(p->volume, from, sizeof from, &path)) return;
@@ -123,7 +124,7 @@ static void put_volume(const plan *p, int indent) {
   printf("}}]\n");
 }
 
-static void print_service(const plan *p) {
+static void print_service(const manifest_plan *p) {
   printf("# kubectl apply -f this; kubectl logs -f job/%s-worker; kubectl delete -f this\n", p->name);
   printf("apiVersion: v1\nkind: Service\nmetadata:\n  name: %s\n  labels: {app.kubernetes.io/name: %s}\n", p->name,
          p->name);
@@ -133,7 +134,7 @@ static void print_service(const plan *p) {
          p->name, p->port);
 }
 
-static void print_job(const plan *p, const char *job) {
+static void print_job(const manifest_plan *p, const char *job) {
   char prefix[2 * NAME_MAX_SIZE], suffix[2 * NAME_MAX_SIZE];
   const int n = tasks_of(p, job);
   if (!n) return;
@@ -159,13 +160,13 @@ static void print_job(const plan *p, const char *job) {
   put_secret(p, 12);
 }
 
-static void print_kubernetes(const plan *p) {
+static void print_kubernetes(const manifest_plan *p) {
   print_service(p);
   print_job(p, "ps");
   print_job(p, "worker");
 }
 
-static void print_replicas(const plan *p, const char *job, const char *name) {
+static void print_replicas(const manifest_plan *p, const char *job, const char *name) {
   if (!tasks_of(p, job)) return;
   printf("    %s:\n      replicas: %d\n      restartPolicy: OnFailure\n      template:\n        spec:\n", name,
          tasks_of(p, job));
@@ -177,7 +178,7 @@ static void print_replicas(const plan *p, const char *job, const char *name) {
   put_secret(p, 16);
 }
 
-static void print_tfjob(const plan *p) {
+static void print_tfjob(const manifest_plan *p) {
   printf("# kubectl apply -f this; the operator sets TF_CONFIG in every pod\n");
   printf("apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata:\n  name: %s\nspec:\n", p->name);
   printf("  runPolicy: {cleanPodPolicy: Running}\n  tfReplicaSpecs:\n");
@@ -187,7 +188,7 @@ static void print_tfjob(const plan *p) {
 
 /* ---- Compose and Slurm ------------------------------------------------------------------------- */
 
-static void print_compose_task(const plan *p, const char *job, int index) {
+static void print_compose_task(const manifest_plan *p, const char *job, int index) {
   char number[16];
   snprintf(number, sizeof number, "%d", index);
   printf("  %s-%d:\n    image: ", job, index);
@@ -206,7 +207,7 @@ static void print_compose_task(const plan *p, const char *job, int index) {
            p->gpus);
 }
 
-static void print_compose(const plan *p) {
+static void print_compose(const manifest_plan *p) {
   const char *path;
   char from[256];
   printf("# docker compose -p %s -f this up\nservices:\n", p->name);
@@ -223,7 +224,7 @@ static void put_shell_word(const char *text) {
   putchar('\'');
 }
 
-static void print_slurm(const plan *p) {
+static void print_slurm(const manifest_plan *p) {
   printf("#!/bin/sh\n# sbatch this: one ntask for each task of the cluster; the first %d are ps\n", p->ps);
   printf("#SBATCH --job-name=%s\n#SBATCH --ntasks=%d\n", p->name, p->ps + p->workers);
   if (p->gpus) printf("#SBATCH --gpus-per-task=%d\n", p->gpus);
@@ -255,7 +256,7 @@ static bool is_name(const char *s) {
 }
 
 /* Reads one option at argv[*i].  Returns false if it is not one; then *value is NULL, or the value that is invalid. */
-static bool read_option(plan *p, int argc, char **argv, int *i, const char **value) {
+static bool read_option(manifest_plan *p, int argc, char **argv, int *i, const char **value) {
   const char *v, *path;
   char from[256];
   if ((*value = v = cli_option(argc, argv, i, "--ps"))) return cli_number(v, 0, MOST_TASKS, &p->ps);
@@ -271,7 +272,7 @@ static bool read_option(plan *p, int argc, char **argv, int *i, const char **val
   return false;
 }
 
-static int manifest_read_options(plan *p, int argc, char **argv) {
+static int manifest_read_options(manifest_plan *p, int argc, char **argv) {
   int i = 2;
   for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
     const char *arg = argv[i], *value = NULL;
@@ -288,7 +289,7 @@ static int manifest_read_options(plan *p, int argc, char **argv) {
 }
 
 static int manifest_run(int argc, char **argv) {
-  plan p = {.ps = 1, .workers = 2, .port = 2222, .name = "weft", .style = "tf"};
+  manifest_plan p = {.ps = 1, .workers = 2, .port = 2222, .name = "weft", .style = "tf"};
   const kind *k = NULL;
   if (argc > 1 && argv[1][0] == '-') return cli_bad_option(argv[1]);
   const char *known[KINDS];

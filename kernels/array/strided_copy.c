@@ -10,13 +10,13 @@
 #include "kernels/gpu/gpu_host.h"
 #include "kernels/simd/block_transpose.h"
 
-typedef struct copy_job {
+typedef struct copy_work {
   strided_copy b; /* strides in bytes; rank >= 1 */
   size_t size;    /* bytes of an element: 1, 2, 4, 8 or 16 in the elementwise loops */
   int plane;      /* the axis along which the source is contiguous, if it is not the innermost; otherwise -1 */
   char *dst;
   const char *src;
-} copy_job;
+} copy_work;
 
 enum { TILE = BLOCK_TRANSPOSE_STRIP }; /* elements of axis `plane` in one item */
 
@@ -54,7 +54,7 @@ static void one_element(strided_copy *b, int64_t size) {
 static bool is_width(int64_t bytes) { return bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
 
 /* Makes a run of 2, 4, 8 or 16 bytes one element. */
-static void strided_copy_widen(copy_job *j) {
+static void strided_copy_widen(copy_work *j) {
   strided_copy *b = &j->b;
   int in = b->rank - 1;
   int64_t size = (int64_t)j->size;
@@ -64,7 +64,7 @@ static void strided_copy_widen(copy_job *j) {
   }
 }
 
-static void find_plane(copy_job *j) {
+static void find_plane(copy_work *j) {
   strided_copy *b = &j->b;
   int in = b->rank - 1;
   int64_t size = (int64_t)j->size;
@@ -122,7 +122,7 @@ WEFT_TARGET_CLONES static void fill_rows_32(char *d, const char *s, int64_t stri
   }
 }
 
-static void copy_row(const copy_job *j, char *d, const char *s, int64_t n) {
+static void copy_row(const copy_work *j, char *d, const char *s, int64_t n) {
   int in = j->b.rank - 1;
   int64_t size = (int64_t)j->size, ds = j->b.dst[in], ss = j->b.src[in];
   if (ds == size && ss == size)
@@ -145,7 +145,7 @@ typedef struct walk {
 static int64_t walk_dim(const walk *w, int d) { return d == w->skip ? (w->b->dim[d] + TILE - 1) / TILE : w->b->dim[d]; }
 static int64_t walk_scale(const walk *w, int d) { return d == w->skip ? TILE : 1; }
 
-static void walk_start(walk *w, const copy_job *j, int64_t item) {
+static void walk_start(walk *w, const copy_work *j, int64_t item) {
   w->b = &j->b;
   w->skip = j->plane;
   w->n = j->b.rank - 1;
@@ -171,7 +171,7 @@ static void walk_next(walk *w) {
   }
 }
 
-static int64_t walk_items(const copy_job *j) {
+static int64_t walk_items(const copy_work *j) {
   int64_t n = 1;
   for (int d = 0; d < j->b.rank - 1; d++) n *= d == j->plane ? (j->b.dim[d] + TILE - 1) / TILE : j->b.dim[d];
   return n;
@@ -179,7 +179,7 @@ static int64_t walk_items(const copy_job *j) {
 
 /* Returns true if rows that lie along the axis before the last are one element each, repeated, and are short and
  * adjacent in the destination. */
-static bool fills_rows(const copy_job *j) {
+static bool fills_rows(const copy_work *j) {
   const strided_copy *b = &j->b;
   enum { SHORT_ROW = 64 };
   const int in = b->rank - 1;
@@ -187,7 +187,7 @@ static bool fills_rows(const copy_job *j) {
          b->dst[in] == (int64_t)j->size && b->dst[in - 1] == b->dim[in] * (int64_t)j->size;
 }
 
-static void fill_items(const copy_job *j, int64_t begin, int64_t end) {
+static void fill_items(const copy_work *j, int64_t begin, int64_t end) {
   const strided_copy *b = &j->b;
   const int in = b->rank - 1;
   walk w;
@@ -204,7 +204,7 @@ static void fill_items(const copy_job *j, int64_t begin, int64_t end) {
 }
 
 static void copy_items(void *arg, int64_t begin, int64_t end) {
-  const copy_job *j = arg;
+  const copy_work *j = arg;
   if (fills_rows(j)) {
     fill_items(j, begin, end);
     return;
@@ -226,14 +226,14 @@ static void copy_items(void *arg, int64_t begin, int64_t end) {
 
 /* Copies a part of one long row. */
 static void copy_part(void *arg, int64_t begin, int64_t end) {
-  const copy_job *j = arg;
+  const copy_work *j = arg;
   int in = j->b.rank - 1;
   copy_row(j, j->dst + begin * j->b.dst[in], j->src + begin * j->b.src[in], end - begin);
 }
 
 /* ---- strings and objects: copied one by one, because each copy may fail ---- */
 
-static weft_err copy_objects(const copy_job *j, weft_dtype type) {
+static weft_err copy_objects(const copy_work *j, weft_dtype type) {
   const strided_copy *b = &j->b;
   int in = b->rank - 1;
   int64_t size = (int64_t)j->size, n = walk_items(j);
@@ -257,7 +257,7 @@ enum { LONG_ROW = 1 << 16, BYTES_PER_NS = 8 };
 static const uint64_t zero[2] = {0, 0}; /* zero of any type; also an empty string */
 
 weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, const void *src, const strided_copy *b) {
-  copy_job j; /* large, so only the axes in use are initialized */
+  copy_work j; /* large, so only the axes in use are initialized */
   j.size = weft__dtype_size(type);
   j.plane = -1;
   j.dst = dst;
@@ -284,7 +284,7 @@ weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, con
   for (int64_t i = 0; i < items; i++) { /* few long rows: splits each of them */
     walk w;
     walk_start(&w, &j, i);
-    copy_job part = j;
+    copy_work part = j;
     part.dst += w.dst;
     part.src += w.src;
     weft__kernel_loop(k, row, 1, copy_part, &part);

@@ -5,15 +5,15 @@
 
 enum { BLOCK = 16 };
 
-typedef struct transpose_job {
+typedef struct transpose_work {
   float *dst;
   const float *src;
   int64_t channels, pixels;
-} transpose_job;
+} transpose_work;
 
 /* Transposes groups of BLOCK pixels of one image: dst (pixels, channels) from src (channels, pixels). */
 WEFT_TARGET_CLONES static void transpose_pixels(void *arg, int64_t begin, int64_t end) {
-  const transpose_job *j = arg;
+  const transpose_work *j = arg;
   const int64_t C = j->channels, P = j->pixels, blocks = (P + BLOCK - 1) / BLOCK;
   for (int64_t b = begin; b < end; b++) {
     const int64_t first = b % blocks * BLOCK, last = first + BLOCK < P ? first + BLOCK : P;
@@ -27,7 +27,7 @@ WEFT_TARGET_CLONES static void transpose_pixels(void *arg, int64_t begin, int64_
 
 void weft__channel_layout_transpose(kernel *k, float *dst, const float *src, int64_t n, int64_t channels,
                                     int64_t pixels) {
-  transpose_job j = {dst, src, channels, pixels};
+  transpose_work j = {dst, src, channels, pixels};
   weft__kernel_loop(k, n * ((pixels + BLOCK - 1) / BLOCK), channels * BLOCK / 2 + 1, transpose_pixels, &j);
 }
 

@@ -137,14 +137,14 @@ static void pack_panel(const sweep *s, const float *f, int64_t first, int width,
 }
 
 /* The arguments of pack_panels, which packs panels of the filter in parallel. */
-typedef struct pack_job {
+typedef struct pack_work {
   sweep *s;
   const float *f;
   float *out;
-} pack_job;
+} pack_work;
 
 static void pack_panels(void *arg, int64_t begin, int64_t end) {
-  const pack_job *j = arg;
+  const pack_work *j = arg;
   const sweep *s = j->s;
   const int64_t depth = s->taps * s->run;
   int64_t first = 0, n = 0;
@@ -256,7 +256,7 @@ weft_err weft__conv_sweep_pack(kernel *k, sweep *s, const float *f, float **pack
   s->packed = *packed = weft__alloc_aligned((size_t)(conv_max(depth * columns, 1)) * sizeof **packed);
   if (!*packed) return WEFT_OOM;
   const int64_t panels = (columns + weft__tile_width(s->set) - 1) / weft__tile_width(s->set) + 2;
-  weft__kernel_loop(k, panels, depth * weft__tile_width(s->set), pack_panels, &(pack_job){s, f, *packed});
+  weft__kernel_loop(k, panels, depth * weft__tile_width(s->set), pack_panels, &(pack_work){s, f, *packed});
   return WEFT_OK;
 }
 

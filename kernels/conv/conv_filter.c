@@ -15,7 +15,7 @@ enum {
   FEW_PART_TERMS = 24
 };
 
-typedef struct filter_job {
+typedef struct filter_work {
   const conv *c;
   window_axis depth; /* of one pixel for an image */
   const tile_set *set;
@@ -28,10 +28,10 @@ typedef struct filter_job {
   int64_t part_terms;
   float *df;
   bool failed;
-} filter_job;
+} filter_work;
 
 /* Returns rows [first, first + n) of dy of one image, with the columns padded to whole vectors. */
-static const float *dy_rows(const filter_job *j, int64_t which, int64_t first, int64_t n, float *scratch) {
+static const float *dy_rows(const filter_work *j, int64_t which, int64_t first, int64_t n, float *scratch) {
   const int64_t oc = j->c->out_ch, h = j->c->at[0].out, w = j->c->at[1].out;
   const float *src = j->dy + (which * h + first) * w * oc;
   if (oc == j->columns) return src;
@@ -50,7 +50,7 @@ typedef struct filter_rows {
 } filter_rows;
 
 /* Adds the contribution of these rows to the columns of one panel. */
-static void filter_unit(const filter_job *j, const filter_rows *of, float *sums, int width, bool add) {
+static void filter_unit(const filter_work *j, const filter_rows *of, float *sums, int width, bool add) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
   const bool merged = w->dilation == 1;
@@ -77,7 +77,7 @@ static void filter_unit(const filter_job *j, const filter_rows *of, float *sums,
 
 /* Adds the contribution of rows [first, first + n) of plane `which` of dy, which are at dy, to all planes of the
  * filter.  `written` says for each plane whether it has sums yet. */
-static void filter_planes(const filter_job *j, int64_t which, filter_rows of, float *sums, sweep_panel part,
+static void filter_planes(const filter_work *j, int64_t which, filter_rows of, float *sums, sweep_panel part,
                           float *scratch, int64_t *written) {
   const conv *c = j->c;
   const window_axis *d = &j->depth, *h = &c->at[0], *w = &c->at[1];
@@ -94,7 +94,7 @@ static void filter_planes(const filter_job *j, int64_t which, filter_rows of, fl
 }
 
 /* A task processes one copy of the sums and one panel: all units of work of that copy. */
-static weft_err filter_task(const filter_job *j, int64_t copy, sweep_panel part) {
+static weft_err filter_task(const filter_work *j, int64_t copy, sweep_panel part) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
   const int64_t units = c->batch * j->depth.out * j->chunks;
@@ -123,7 +123,7 @@ static weft_err filter_task(const filter_job *j, int64_t copy, sweep_panel part)
 }
 
 static void filter_tasks(void *arg, int64_t begin, int64_t end) {
-  filter_job *j = arg;
+  filter_work *j = arg;
   for (int64_t task = begin; task < end; task++) {
     sweep_panel part;
     part.width = weft__tile_panel_at(j->set, j->c->out_ch, task % j->panels, &part.column);
@@ -133,7 +133,7 @@ static void filter_tasks(void *arg, int64_t begin, int64_t end) {
 
 /* df = the sum of the copies, without the padding columns. */
 WEFT_TARGET_CLONES static void filter_join(void *arg, int64_t begin, int64_t end) {
-  const filter_job *j = arg;
+  const filter_work *j = arg;
   const int64_t oc = j->c->out_ch, depth = j->depth.size * j->c->at[0].size * j->c->at[1].size * j->c->in_ch;
   for (int64_t r = begin; r < end; r++) {
     float *restrict out = j->df + r * oc;
@@ -146,7 +146,7 @@ WEFT_TARGET_CLONES static void filter_join(void *arg, int64_t begin, int64_t end
 }
 
 /* Divides the work: rows of dy that stay in the cache, and the number of copies. */
-static void filter_plan(filter_job *j, int64_t threads) {
+static void filter_plan(filter_work *j, int64_t threads) {
   const conv *c = j->c;
   const int64_t depth = j->depth.size * c->at[0].size * c->at[1].size * c->in_ch, lanes = j->set->lanes;
   j->columns = (c->out_ch + lanes - 1) / lanes * lanes;
@@ -163,7 +163,7 @@ weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float
   if (!c->depth.size && weft__winograd_1d_filter_fits(c, weft__tile_set()))
     WEFT_TRY(weft__winograd_1d_filter(k, c, x, dy, df, &use_tiles));
   if (!use_tiles) return WEFT_OK;
-  filter_job j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df, .image = {.channels = c->in_ch}};
+  filter_work j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df, .image = {.channels = c->in_ch}};
   j.depth = c->depth.size ? c->depth : (window_axis){1, 1, 1, 1, 1, 0, 0};
   const int64_t depth = j.depth.size * c->at[0].size * c->at[1].size * c->in_ch;
   for (int i = 0; i < 2; i++) {

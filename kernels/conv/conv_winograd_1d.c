@@ -169,17 +169,17 @@ bool weft__winograd_1d_fits(const sweep *s) {
          s->size[1] >= 4 && s->c->batch * s->size[0] * s->size[1] >= FEW_PIXELS;
 }
 
-typedef struct short_job {
+typedef struct short_work {
   sweep *s;
   const float *f;
   float *packed;     /* panels of (points, filter rows, channels, width) */
   int64_t depth;     /* filter rows times channels */
   int64_t reach;     /* image rows under a chunk */
   rows_of_sums rows; /* sizes only */
-} short_job;
+} short_work;
 
 /* Packs columns [first, first + width) of the transformed filter. */
-static void pack_sums(const short_job *j, int64_t first, int width, float *out) {
+static void pack_sums(const short_work *j, int64_t first, int width, float *out) {
   const sweep *s = j->s;
   const conv *c = s->c;
   const int64_t cols = conv_min(width, s->channels - first), oc = c->out_ch, rows = s->image.channels;
@@ -199,7 +199,7 @@ static void pack_sums(const short_job *j, int64_t first, int width, float *out) 
 }
 
 static void pack_all(void *arg, int64_t begin, int64_t end) {
-  const short_job *j = arg;
+  const short_work *j = arg;
   int64_t first = 0;
   for (int64_t n = 0; first < j->s->channels && n < end; n++) {
     const int width = weft__tile_panel(j->s->set, j->s->channels - first);
@@ -220,7 +220,7 @@ static int64_t rows_alike(const sweep *s, int64_t first, int64_t i, int64_t n, i
 }
 
 /* Computes m, the products at one point: (rows * groups, width), for rows [first, first + n) of the result. */
-static void winograd_1d_multiply(const short_job *j, const rows_of_sums *r, int64_t first, int64_t n,
+static void winograd_1d_multiply(const short_work *j, const rows_of_sums *r, int64_t first, int64_t n,
                                  const float *panel, int width, float *m) {
   const sweep *s = j->s;
   const int64_t c = s->image.channels, most_rows = weft__tile_rows(s->set, width);
@@ -258,7 +258,7 @@ static void winograd_1d_gather(const sweep *s, const rows_of_sums *r, const floa
 }
 
 static void short_units(void *arg, int64_t begin, int64_t end) {
-  const short_job *j = arg;
+  const short_work *j = arg;
   sweep *s = j->s;
   rows_of_sums r = j->rows;
   const int64_t products = s->chunk * r.groups * weft__tile_width(s->set);
@@ -290,7 +290,7 @@ static void short_units(void *arg, int64_t begin, int64_t end) {
 
 weft_err weft__winograd_1d_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t c = s->image.channels, lanes = s->set->lanes, columns = (s->channels + lanes - 1) / lanes * lanes;
-  short_job j = {.s = s, .f = f, .depth = s->count[0] * c};
+  short_work j = {.s = s, .f = f, .depth = s->count[0] * c};
   rows_init(&j.rows, &s->image, s->size[1], s->count[1], 0);
   /* transformed pixels and products of a row, per group */
   const int64_t wide = c * s->step[0] + weft__tile_width(s->set);

@@ -62,18 +62,18 @@ bool weft__winograd_2d_fits(const sweep *s) {
          s->c->batch * s->size[0] * s->size[1] >= FEW_PIXELS;
 }
 
-typedef struct square_job {
+typedef struct square_work {
   sweep *s;
   const winograd_2d_transforms *sums;
   const float *f;
   float *packed;  /* panels of (points, channels, width) */
   int64_t across; /* squares along a row */
   int64_t most;   /* squares in a unit of work */
-} square_job;
+} square_work;
 
 /* Transforms the filter for channels [begin, end) of the image, all panels. */
 static void pack_sums(void *arg, int64_t begin, int64_t end) {
-  const square_job *j = arg;
+  const square_work *j = arg;
   const sweep *s = j->s;
   const conv *c = s->c;
   const int64_t oc = c->out_ch, channels = s->image.channels;
@@ -98,7 +98,7 @@ static void pack_sums(void *arg, int64_t begin, int64_t end) {
 
 /* Computes u, the transform of `down` rows of squares: (points, squares, channels). `first` is their first row of
  * results. */
-static void winograd_2d_fill(const square_job *j, const float *src, int64_t first, int64_t down, float *u) {
+static void winograd_2d_fill(const square_work *j, const float *src, int64_t first, int64_t down, float *u) {
   const padded *m = &j->s->image;
   patch d = {.image = (float *)(uintptr_t)src, .row = m->size[1] * m->channels, .pixel = m->channels};
   for (int64_t i = 0; i < down; i++) {
@@ -120,7 +120,7 @@ static int64_t part_terms(const sweep *s) {
 }
 
 /* Computes m = u times the panel, at one point. */
-static void winograd_2d_multiply(const square_job *j, const float *u, int64_t n, const float *panel, int width,
+static void winograd_2d_multiply(const square_work *j, const float *u, int64_t n, const float *panel, int width,
                                  float *m) {
   static const int64_t no_tap[1] = {0};
   const int64_t c = j->s->image.channels, most_rows = weft__tile_rows(j->s->set, width);
@@ -137,7 +137,7 @@ static void winograd_2d_multiply(const square_job *j, const float *u, int64_t n,
 
 /* Computes `rows` rows of the result from the products at all points.  After the last panel, the epilogue runs on
  * them while they are in the L1 cache. */
-static void winograd_2d_gather(const square_job *j, const float *m, int64_t rows, int64_t column, int width,
+static void winograd_2d_gather(const square_work *j, const float *m, int64_t rows, int64_t column, int width,
                                float *dst) {
   sweep *s = j->s;
   patch y = {.image = dst + column, .row = s->stride[0], .pixel = s->stride[1]};
@@ -153,7 +153,7 @@ static void winograd_2d_gather(const square_job *j, const float *m, int64_t rows
 }
 
 static void square_units(void *arg, int64_t begin, int64_t end) {
-  const square_job *j = arg;
+  const square_work *j = arg;
   sweep *s = j->s;
   const int64_t c = s->image.channels, point = j->most * c, points = points_of(j->sums);
   float *u = weft__alloc_aligned((size_t)(points * (point + j->most * width_of(s))) * sizeof *u);
@@ -187,7 +187,7 @@ weft_err weft__winograd_2d_sweep(kernel *k, sweep *s, const float *f) {
   weft__conv_sweep_chunks(s, weft__kernel_threads(k), bytes / SQUARE_RESULTS);
   s->chunk = winograd_2d_halves(s->chunk) * SQUARE_RESULTS;
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
-  square_job j = {.s = s, .sums = sums, .f = f, .across = across};
+  square_work j = {.s = s, .sums = sums, .f = f, .across = across};
   j.most = winograd_2d_halves(s->chunk) * across;
   j.packed = weft__alloc_aligned((size_t)(points * c * s->channels) * sizeof *j.packed);
   if (!j.packed) return WEFT_OOM;

@@ -19,7 +19,7 @@ static inline void pooling_reach(const window_axis *a, int64_t o, int64_t *first
 }
 
 /* Adds the cost of a window, and returns true if the step has ended. */
-static inline bool pooling_over(const pool_job *j, int64_t *spent, int64_t channels) {
+static inline bool pooling_over(const pool_work *j, int64_t *spent, int64_t channels) {
   return weft__long_work_spent(j->work, spent, weft__window_most(&j->h) * weft__window_most(&j->w) * channels);
 }
 
@@ -130,7 +130,7 @@ DEFINE_MEAN_ALL(mean_double, double)
     WEFT_IVDEP for (int64_t i = 0; i < n; i++) y[i] += x[i] * scale;                                                   \
   }                                                                                                                    \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
-    const pool_job *j = arg;                                                                                           \
+    const pool_work *j = arg;                                                                                          \
     const int64_t C = j->channels;                                                                                     \
     int64_t spent = 0;                                                                                                 \
     for (int64_t r = begin; r < end; r++)                                                                              \
@@ -146,7 +146,7 @@ DEFINE_MEAN_ALL(mean_double, double)
       }                                                                                                                \
   }                                                                                                                    \
   static void name##_grad(void *arg, int64_t begin, int64_t end) { /* images */                                        \
-    const pool_job *j = arg;                                                                                           \
+    const pool_work *j = arg;                                                                                          \
     const int64_t C = j->channels, rows = j->h.out;                                                                    \
     int64_t spent = 0;                                                                                                 \
     for (int64_t r = begin * rows; r < end * rows; r++)                                                                \

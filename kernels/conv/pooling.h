@@ -7,7 +7,7 @@
 #include "kernels/conv/window.h"
 #include "kernels/work/long_work.h"
 
-typedef struct pool_job {
+typedef struct pool_work {
   window_axis h, w;
   int64_t batch, channels; /* images are (batch, height, width, channels) */
   const void *x;           /* of the input's size; the gradient of an average does not read it */
@@ -19,7 +19,7 @@ typedef struct pool_job {
   bool batched; /* indices count over the whole batch instead of one image */
   bool cleared; /* out is zero, and gradients are added to it, because windows overlap or leave gaps */
   long_work *work;
-} pool_job;
+} pool_work;
 
 /* Each loop runs over [begin, end) of the rows: batch times output height.  Gradients with `cleared` run over images
  * instead, because the rows of one image write to the same elements. */

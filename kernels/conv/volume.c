@@ -146,7 +146,7 @@ weft_err weft__volume_pool(const kernel *k, const volume_window *w, const shape 
 
 /* ---- gathering ---- */
 
-typedef struct volume_job {
+typedef struct volume_work {
   const volume *v;
   const void *a, *b; /* the two inputs, in the order of the function's arguments */
   void *out;
@@ -155,9 +155,9 @@ typedef struct volume_job {
   int64_t block, blocks;               /* pixels in a block, blocks in a volume */
   int64_t chunk, chunks;               /* input channels in a unit of work, such units in a group */
   bool failed;                         /* no memory; written by any thread, only ever to true */
-} volume_job;
+} volume_work;
 
-static size_t volume_element(const volume_job *j) { return weft__dtype_size(j->v->type); }
+static size_t volume_element(const volume_work *j) { return weft__dtype_size(j->v->type); }
 static int64_t volume_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Computes the coordinates of an output pixel, or the offsets of a tap. */
@@ -189,7 +189,8 @@ static void volume_next(const volume *v, int64_t *pixel) {
 }
 
 /* Copies n channels of an input pixel, from channel `first` on, to dst; zeros for padding. */
-static void volume_copy_pixel(const volume_job *j, const char *x, int64_t source, int64_t first, int64_t n, char *dst) {
+static void volume_copy_pixel(const volume_work *j, const char *x, int64_t source, int64_t first, int64_t n,
+                              char *dst) {
   const size_t size = volume_element(j);
   if (source < 0) {
     memset(dst, 0, (size_t)n * size);
@@ -210,7 +211,7 @@ typedef struct gather {
   char *rows;
 } gather;
 
-static void volume_gather(const volume_job *j, const gather *g) {
+static void volume_gather(const volume_work *j, const gather *g) {
   const size_t width = (size_t)g->n * volume_element(j), row = width * (size_t)(g->end - g->tap);
   for (int64_t t = g->tap; t < g->end; t++) {
     int64_t tap[3], pixel[3];
@@ -230,7 +231,7 @@ typedef struct pixels {
   bool transposed;
 } pixels;
 
-static pixels volume_pixels(const volume_job *j, const void *y, int64_t n, int64_t group, int64_t first) {
+static pixels volume_pixels(const volume_work *j, const void *y, int64_t n, int64_t group, int64_t first) {
   const volume *v = j->v;
   const size_t size = volume_element(j);
   char *image = (char *)(uintptr_t)y + (size_t)(n * j->out_pixels * v->out_ch) * size;
@@ -242,7 +243,7 @@ static pixels volume_pixels(const volume_job *j, const void *y, int64_t n, int64
 
 /* ---- forward ---- */
 
-static void volume_forward_block(const volume_job *j, int64_t n, int64_t group, int64_t first, char *rows) {
+static void volume_forward_block(const volume_work *j, int64_t n, int64_t group, int64_t first, char *rows) {
   const volume *v = j->v;
   const size_t size = volume_element(j);
   const int64_t count = volume_smaller(j->block, j->out_pixels - first), depth = j->taps * j->in;
@@ -262,7 +263,7 @@ static void volume_forward_block(const volume_job *j, int64_t n, int64_t group, 
 
 /* Units are (volume, group, block). */
 static void volume_forward_units(void *arg, int64_t begin, int64_t end) {
-  volume_job *j = arg;
+  volume_work *j = arg;
   char *rows = weft__alloc((size_t)(j->block * j->taps * j->in) * volume_element(j));
   if (!rows) {
     j->failed = true;
@@ -277,7 +278,7 @@ static void volume_forward_units(void *arg, int64_t begin, int64_t end) {
 
 /* ---- the gradient by the filter ---- */
 
-static void volume_filter_unit(const volume_job *j, int64_t tap, int64_t group, int64_t chunk, char *rows) {
+static void volume_filter_unit(const volume_work *j, int64_t tap, int64_t group, int64_t chunk, char *rows) {
   const volume *v = j->v;
   const size_t size = volume_element(j);
   const int64_t first_ch = chunk * j->chunk, n_ch = volume_smaller(j->chunk, j->in - first_ch);
@@ -298,7 +299,7 @@ static void volume_filter_unit(const volume_job *j, int64_t tap, int64_t group, 
 
 /* Units are (tap, group, chunk of channels). */
 static void volume_filter_units(void *arg, int64_t begin, int64_t end) {
-  volume_job *j = arg;
+  volume_work *j = arg;
   char *rows = weft__alloc((size_t)(j->block * j->chunk) * volume_element(j));
   if (!rows) {
     j->failed = true;
@@ -324,7 +325,7 @@ DEFINE_ADD_PIXEL(float, float)
 DEFINE_ADD_PIXEL(double, double)
 DEFINE_ADD_PIXEL(int32_t, uint32_t)
 
-static void volume_add_pixel(const volume_job *j, char *dx, int64_t source, int64_t first, int64_t n,
+static void volume_add_pixel(const volume_work *j, char *dx, int64_t source, int64_t first, int64_t n,
                              const char *from) {
   const bool second = j->v->channels_second;
   const int64_t at = second ? first * j->in_pixels + source : source * j->v->in_ch + first;
@@ -339,7 +340,7 @@ static void volume_add_pixel(const volume_job *j, char *dx, int64_t source, int6
 }
 
 /* Adds the contribution of one tap, from a block of output pixels, to the input. */
-static void volume_scatter(const volume_job *j, int64_t t, int64_t first, int64_t count, char *dx, int64_t channel,
+static void volume_scatter(const volume_work *j, int64_t t, int64_t first, int64_t count, char *dx, int64_t channel,
                            int64_t n, const char *rows) {
   int64_t tap[3], pixel[3];
   volume_unflatten(j->v, t, true, tap);
@@ -350,7 +351,7 @@ static void volume_scatter(const volume_job *j, int64_t t, int64_t first, int64_
   }
 }
 
-static void volume_input_unit(const volume_job *j, int64_t n, int64_t group, int64_t chunk, char *rows) {
+static void volume_input_unit(const volume_work *j, int64_t n, int64_t group, int64_t chunk, char *rows) {
   const volume *v = j->v;
   const size_t size = volume_element(j);
   const int64_t first_ch = chunk * j->chunk, n_ch = volume_smaller(j->chunk, j->in - first_ch);
@@ -369,7 +370,7 @@ static void volume_input_unit(const volume_job *j, int64_t n, int64_t group, int
 
 /* Units are (volume, group, chunk of channels). */
 static void volume_input_units(void *arg, int64_t begin, int64_t end) {
-  volume_job *j = arg;
+  volume_work *j = arg;
   char *rows = weft__alloc((size_t)(j->block * j->chunk) * volume_element(j));
   if (!rows) {
     j->failed = true;
@@ -383,8 +384,8 @@ static void volume_input_units(void *arg, int64_t begin, int64_t end) {
 /* ---- the three passes ---- */
 
 /* `row` is the number of elements of one output pixel in a block. */
-static volume_job volume_job_of(const volume *v, const void *a, const void *b, void *out, int64_t row) {
-  volume_job j = {.v = v, .a = a, .b = b, .out = out, .in_pixels = 1, .out_pixels = 1, .taps = 1, .chunks = 1};
+static volume_work volume_job_of(const volume *v, const void *a, const void *b, void *out, int64_t row) {
+  volume_work j = {.v = v, .a = a, .b = b, .out = out, .in_pixels = 1, .out_pixels = 1, .taps = 1, .chunks = 1};
   for (int i = 0; i < 3; i++) {
     j.in_pixels *= v->at[i].in;
     j.out_pixels *= v->at[i].out;
@@ -399,7 +400,7 @@ static volume_job volume_job_of(const volume *v, const void *a, const void *b, v
 }
 
 /* Splits the channels until there are enough units for all threads. */
-static void volume_split(const kernel *k, volume_job *j, int64_t units) {
+static void volume_split(const kernel *k, volume_work *j, int64_t units) {
   const int64_t threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
   while (units * j->chunks < threads && j->chunk > 16) {
     j->chunk = (j->chunk + 1) / 2;
@@ -407,7 +408,7 @@ static void volume_split(const kernel *k, volume_job *j, int64_t units) {
   }
 }
 
-static weft_err volume_run(kernel *k, volume_job *j, int64_t units, pool_loop *loop) {
+static weft_err volume_run(kernel *k, volume_work *j, int64_t units, pool_loop *loop) {
   const volume *v = j->v;
   const double products =
       (double)v->batch * (double)j->out_pixels * (double)j->taps * (double)j->in * (double)v->out_ch;
@@ -432,14 +433,14 @@ static int64_t volume_taps(const volume *v) { return v->at[0].size * v->at[1].si
 weft_err weft__volume_forward(kernel *k, const volume *v, const void *x, const void *f, void *y) {
   conv c;
   if (volume_is_plain(v, &c)) return weft__conv_volume_forward(k, &c, x, f, y);
-  volume_job j = volume_job_of(v, x, f, y, volume_taps(v) * v->in_ch / v->groups);
+  volume_work j = volume_job_of(v, x, f, y, volume_taps(v) * v->in_ch / v->groups);
   return volume_run(k, &j, v->batch * v->groups * j.blocks, volume_forward_units);
 }
 
 weft_err weft__volume_input(kernel *k, const volume *v, const void *f, const void *dy, void *dx) {
   conv c;
   if (volume_is_plain(v, &c)) return weft__conv_volume_input(k, &c, f, dy, dx);
-  volume_job j = volume_job_of(v, f, dy, dx, v->in_ch / v->groups);
+  volume_work j = volume_job_of(v, f, dy, dx, v->in_ch / v->groups);
   volume_split(k, &j, v->batch * v->groups);
   memset(dx, 0, (size_t)(v->batch * j.in_pixels * v->in_ch) * volume_element(&j));
   return volume_run(k, &j, v->batch * v->groups * j.chunks, volume_input_units);
@@ -448,7 +449,7 @@ weft_err weft__volume_input(kernel *k, const volume *v, const void *f, const voi
 weft_err weft__volume_filter(kernel *k, const volume *v, const void *x, const void *dy, void *df) {
   conv c;
   if (volume_is_plain(v, &c)) return weft__conv_filter(k, &c, x, dy, df);
-  volume_job j = volume_job_of(v, x, dy, df, v->in_ch / v->groups);
+  volume_work j = volume_job_of(v, x, dy, df, v->in_ch / v->groups);
   volume_split(k, &j, j.taps * v->groups);
   return volume_run(k, &j, j.taps * v->groups * j.chunks, volume_filter_units);
 }

@@ -22,7 +22,7 @@ typedef struct operand {
   int64_t stride[WEFT_MAX_RANK];
 } operand;
 
-typedef struct job {
+typedef struct elementwise_work {
   elem_loop *loop;
   const void *arg;
   int n_in, rank;
@@ -31,7 +31,7 @@ typedef struct job {
   char *out;
   size_t out_size;
   weft_dtype narrow; /* like operand.widen, for the output */
-} job;
+} elementwise_work;
 
 static weft_dtype as_float(weft_dtype t) { return weft__is_16bit(t) ? t : WEFT_INVALID; }
 
@@ -72,7 +72,8 @@ WEFT_TARGET_CLONES static void fill_rows_32(uint32_t *dst, const uint32_t *src, 
 }
 
 /* Copies `rows` whole rows of the last axis, which lie along the axis before it, to dst, which is a scratch buffer. */
-static void elementwise_gather_rows(const job *j, const operand *o, const char *src, int64_t rows, char *dst) {
+static void elementwise_gather_rows(const elementwise_work *j, const operand *o, const char *src, int64_t rows,
+                                    char *dst) {
   const int last = j->rank - 1;
   const int64_t n = j->dim[last], apart = o->stride[last - 1];
   const size_t bytes = (size_t)n * o->size;
@@ -91,7 +92,7 @@ static void elementwise_gather_rows(const job *j, const operand *o, const char *
 }
 
 /* Copies the elements of o for output elements [i, i + n) to dst, a scratch buffer. */
-static void elementwise_gather(const job *j, const operand *o, int64_t i, int64_t n, char *dst) {
+static void elementwise_gather(const elementwise_work *j, const operand *o, int64_t i, int64_t n, char *dst) {
   int64_t at[WEFT_MAX_RANK], offset = 0;
   const int last = j->rank - 1;
   for (int d = last; d >= 0; i /= j->dim[d], d--) {
@@ -154,7 +155,7 @@ static const void *with_widening(const operand *o, const char *src, int64_t n, c
 }
 
 /* Returns the elements of operand o for output elements [i, i + n), contiguous. */
-static const void *block_of(const job *j, const operand *o, int64_t i, int64_t n, char *scratch) {
+static const void *block_of(const elementwise_work *j, const operand *o, int64_t i, int64_t n, char *scratch) {
   _Alignas(WEFT_ALIGN) char raw[ELEM_BLOCK * sizeof(uint16_t)];
   switch (o->kind) {
   case DIRECT: return with_widening(o, o->data + (size_t)i * o->size, n, scratch);
@@ -176,7 +177,7 @@ static int64_t elementwise_reach(const operand *o, int64_t i, int64_t n, int64_t
 
 static bool needs_scratch(const operand *o) { return o->kind == TILE || o->kind == GATHER || o->widen; }
 
-static void run_blocks(const job *j, int64_t begin, int64_t end) {
+static void run_blocks(const elementwise_work *j, int64_t begin, int64_t end) {
   _Alignas(WEFT_ALIGN) char scratch[ELEM_MAX_IN][ELEM_BLOCK * sizeof(double complex)];
   _Alignas(WEFT_ALIGN) float result[ELEM_BLOCK];
   const void *in[ELEM_MAX_IN];
@@ -197,7 +198,7 @@ static void run_blocks(const job *j, int64_t begin, int64_t end) {
 }
 
 static void run_piece(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const elementwise_work *j = arg;
   const int64_t last = end * ELEM_BLOCK;
   run_blocks(j, begin * ELEM_BLOCK, last < j->count ? last : j->count);
 }
@@ -205,13 +206,13 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
 /* ---- planning ---- */
 
 /* Returns true if two dimensions of the output can be merged: every operand is contiguous from one to the other. */
-static bool axes_are_mergeable(const job *j, int outer, int inner) {
+static bool axes_are_mergeable(const elementwise_work *j, int outer, int inner) {
   for (int k = 0; k < j->n_in; k++)
     if (j->in[k].stride[outer] != j->in[k].stride[inner] * j->dim[inner]) return false;
   return true;
 }
 
-static void merge_dims(job *j) {
+static void merge_dims(elementwise_work *j) {
   int kept = 0;
   for (int d = 0; d < j->rank; d++) {
     if (j->dim[d] == 1) continue;
@@ -234,7 +235,7 @@ static void set_strides(operand *o, const shape *in, const shape *out) {
 }
 
 /* Decides whether the operand is direct, periodic or gathered, from the merged dimensions that it has. */
-static void choose_kind(const job *j, operand *o) {
+static void choose_kind(const elementwise_work *j, operand *o) {
   int first = 0;
   while (first < j->rank && o->stride[first] == 0) first++;
   int64_t period = 1;
@@ -255,7 +256,7 @@ static void plan_operand(operand *o, const weft_tensor *t, bool through_float) {
   o->period = 1;
 }
 
-static void plan_broadcast(job *j, const weft_tensor *const *in, const shape *out) {
+static void plan_broadcast(elementwise_work *j, const weft_tensor *const *in, const shape *out) {
   j->rank = out->rank;
   memcpy(j->dim, out->dim, sizeof j->dim);
   for (int k = 0; k < j->n_in; k++) set_strides(&j->in[k], &in[k]->shape, out);
@@ -266,7 +267,7 @@ static void plan_broadcast(job *j, const weft_tensor *const *in, const shape *ou
 void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float, int n_in,
                            const weft_tensor *const *in, weft_tensor *out) {
   assert(n_in >= 1 && n_in <= ELEM_MAX_IN);
-  job j;
+  elementwise_work j;
   j.loop = loop, j.arg = arg, j.n_in = n_in;
   j.count = weft__tensor_count(out);
   j.out = out->data;

@@ -46,7 +46,7 @@ struct plan_key {
   unsigned align_a, align_b, align_c, wide_c; /* no padding, because the bytes are compared */
   int64_t m, n, k, lda, ldb, ldc, step_a, step_b, step_c;
 };
-struct plan {
+struct gemm_plan {
   plan_key key;
   cublasLtMatmulDesc_t desc;
   cublasLtMatrixLayout_t a, b, c;
@@ -57,7 +57,7 @@ struct plan {
 
 static blas lt;
 static cublasLtHandle_t handles[MAX_DEVICES];
-static plan plans[MAX_PLANS];
+static gemm_plan plans[MAX_PLANS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool gemm_open_library() {
@@ -106,7 +106,7 @@ static cublasLtMatrixLayout_t gemm_layout(weft_dtype t, int64_t rows, int64_t co
 }
 
 /* Enqueues the product with one algorithm. cuBLASLt's a is our b: the operands are exchanged. */
-static cublasStatus_t gemm_multiply(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulAlgo_t *algo,
+static cublasStatus_t gemm_multiply(kernel *k, const gemm_plan *p, const gpu_gemm &g, const cublasLtMatmulAlgo_t *algo,
                                     void *workspace, size_t size) {
   const float one = 1, beta = g.beta;
   const double one64 = 1, beta64 = g.beta;
@@ -123,7 +123,7 @@ static bool gemm_may_time(kernel *k, const gpu_gemm &g) {
 }
 
 /* Returns the fastest of n candidates. */
-static int gemm_find_fastest(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t *r,
+static int gemm_find_fastest(kernel *k, const gemm_plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t *r,
                              int n) {
   void *workspace = nullptr;
   int best = 0;
@@ -140,7 +140,7 @@ static int gemm_find_fastest(kernel *k, const plan *p, const gpu_gemm &g, const 
 
 /* ---- plans ---- */
 
-static cublasStatus_t gemm_make_plan(kernel *k, plan *p, const gpu_gemm &g) {
+static cublasStatus_t gemm_make_plan(kernel *k, gemm_plan *p, const gpu_gemm &g) {
   const plan_key &q = p->key;
   const cublasOperation_t ta = q.flip_b ? CUBLAS_OP_T : CUBLAS_OP_N, tb = q.flip_a ? CUBLAS_OP_T : CUBLAS_OP_N;
   lt.desc_create(&p->desc, compute_type(q), q.type == WEFT_DOUBLE ? CUDA_R_64F : CUDA_R_32F);
@@ -169,18 +169,18 @@ static cublasStatus_t gemm_make_plan(kernel *k, plan *p, const gpu_gemm &g) {
   return s;
 }
 
-static void drop_plan(plan *p) {
+static void drop_plan(gemm_plan *p) {
   if (p->desc) lt.desc_destroy(p->desc);
   if (p->a) lt.layout_destroy(p->a);
   if (p->b) lt.layout_destroy(p->b);
   if (p->c) lt.layout_destroy(p->c);
-  *p = plan{};
+  *p = gemm_plan{};
 }
 
 /* Returns the plan of a problem; creates it again if it was evicted.  The caller holds the lock. */
-static cublasStatus_t find_plan(kernel *k, const plan_key &key, const gpu_gemm &g, plan **out) {
+static cublasStatus_t find_plan(kernel *k, const plan_key &key, const gpu_gemm &g, gemm_plan **out) {
   bool hit;
-  plan *p = memo_find(plans, key, &hit);
+  gemm_plan *p = memo_find(plans, key, &hit);
   *out = p;
   if (hit) return CUBLAS_STATUS_SUCCESS;
   drop_plan(p);
@@ -215,7 +215,7 @@ static plan_key gemm_key_of(const gpu_gemm &g) {
 
 static weft_err run_plain(kernel *k, const gpu_gemm &g) {
   const plan_key key = gemm_key_of(g);
-  plan *p = nullptr;
+  gemm_plan *p = nullptr;
   pthread_mutex_lock(&lock);
   if (!gemm_open_library()) {
     pthread_mutex_unlock(&lock);

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(GPU_THREADS)
   }
 }
 
-struct move_job {
+struct move_work {
   size_t size;
   char *dst;
   const char *src;
@@ -46,7 +46,7 @@ struct move_job {
 };
 
 /* Makes elements wider if a run of them is contiguous on both sides. */
-static void move_widen(move_job *j) {
+static void move_widen(move_work *j) {
   const int in = j->rank - 1;
   const int64_t run = j->dim[in] * (int64_t)j->size;
   if (j->to[in] != (int64_t)j->size || (j->src && j->from[in] != (int64_t)j->size)) return;
@@ -60,7 +60,7 @@ static void move_widen(move_job *j) {
   j->to[in] = j->from[in] = (int64_t)width;
 }
 
-template <class T> static weft_err move_launch(kernel *k, const move_job &j, int64_t n) {
+template <class T> static weft_err move_launch(kernel *k, const move_work &j, int64_t n) {
   each_axes axes = {};
   axes.rank = j.rank;
   for (int d = 0; d < j.rank; d++) {
@@ -72,7 +72,7 @@ template <class T> static weft_err move_launch(kernel *k, const move_job &j, int
   return gpu_launched(k);
 }
 
-static weft_err move_run(kernel *k, const move_job &j) {
+static weft_err move_run(kernel *k, const move_work &j) {
   int64_t n = 1;
   int longest = 0;
   for (int d = 0; d < j.rank; d++) {
@@ -80,7 +80,7 @@ static weft_err move_run(kernel *k, const move_job &j) {
     if (j.dim[d] > j.dim[longest]) longest = d;
   }
   if (n > INT32_MAX) { /* copies two halves of its longest axis */
-    move_job low = j, high = j;
+    move_work low = j, high = j;
     low.dim[longest] /= 2;
     high.dim[longest] -= low.dim[longest];
     high.dst += low.dim[longest] * j.to[longest];
@@ -129,11 +129,11 @@ static thread_local struct {
   bool on;
   int n;
   int64_t count; /* bytes */
-  move_job job[MOVE_PIECES];
+  move_work job[MOVE_PIECES];
 } gathered;
 
 /* Returns true if the copy consists of rows of contiguous elements. */
-static bool is_piece(const move_job &j) {
+static bool is_piece(const move_work &j) {
   const int in = j.rank - 1;
   return j.src && j.rank <= 2 && j.to[in] == (int64_t)j.size && j.from[in] == (int64_t)j.size;
 }
@@ -142,7 +142,7 @@ static bool is_piece(const move_job &j) {
 static size_t gathered_width() {
   uint64_t all = 0;
   for (int i = 0; i < gathered.n; i++) {
-    const move_job &j = gathered.job[i];
+    const move_work &j = gathered.job[i];
     all |= (uint64_t)(uintptr_t)j.dst | (uint64_t)(uintptr_t)j.src | (uint64_t)(j.dim[j.rank - 1] * (int64_t)j.size);
     if (j.rank == 2) all |= (uint64_t)j.to[0] | (uint64_t)j.from[0];
   }
@@ -155,7 +155,7 @@ template <class T> static weft_err launch_pieces(kernel *k) {
   move_pieces all = {};
   uint32_t n = 0;
   for (int i = 0; i < gathered.n; i++) {
-    const move_job &j = gathered.job[i];
+    const move_work &j = gathered.job[i];
     const int64_t run = j.dim[j.rank - 1] * (int64_t)j.size / (int64_t)sizeof(T), rows = j.rank == 2 ? j.dim[0] : 1;
     move_piece &p = all.piece[all.n++];
     p.dst = j.dst, p.src = j.src, p.first = n, p.run = divisor_of(run);
@@ -182,7 +182,7 @@ static weft_err move_gathered(kernel *k) {
   return err;
 }
 
-static weft_err gather_job(kernel *k, const move_job &j) {
+static weft_err gather_job(kernel *k, const move_work &j) {
   int64_t bytes = (int64_t)j.size;
   for (int d = 0; d < j.rank; d++) bytes *= j.dim[d];
   if (!is_piece(j) || bytes > INT32_MAX) return move_run(k, j);
@@ -204,7 +204,7 @@ static weft_err many_gpu(kernel *k) {
 
 static weft_err move_axes(kernel *k, size_t size, void *dst, const void *src, int rank, const int64_t *dim,
                      const int64_t *dst_step, const int64_t *src_step) {
-  move_job j = {size, (char *)dst, (const char *)src, rank};
+  move_work j = {size, (char *)dst, (const char *)src, rank};
   if (rank > EACH_MAX_AXES)
     return gpu_fail(k, WEFT_UNIMPLEMENTED, "a copy along %d axes, more than %d", rank, EACH_MAX_AXES);
   for (int d = 0; d < rank; d++) j.dim[d] = dim[d], j.to[d] = dst_step[d], j.from[d] = src_step[d];

@@ -113,7 +113,7 @@ typedef union scalars { /* in the type of the loop */
   double _Complex cd[APPLY_MAX_SCALARS];
 } scalars;
 
-typedef struct job {
+typedef struct apply_work {
   apply_loop *loop;
   weft_dtype type;
   size_t size; /* of an element */
@@ -125,7 +125,7 @@ typedef struct job {
   const weft_tensor *indices; /* NULL if the update is dense */
   int64_t row;                /* elements of one row if sparse */
   row_parts parts;            /* if sparse */
-} job;
+} apply_work;
 
 static apply_loop *loop_for(const optimizer *of, weft_dtype type) {
   switch (type) {
@@ -166,7 +166,7 @@ static weft_err check_scalar(const kernel *k, int i, bool signs) {
 }
 
 /* Stores a scalar argument.  The only real argument of a complex update is global_step. */
-static void store_scalar(job *j, int slot, const weft_tensor *t) {
+static void store_scalar(apply_work *j, int slot, const weft_tensor *t) {
   const bool real = weft__dtype_class(t->dtype) != CLASS_COMPLEX;
   switch (j->type) {
   case WEFT_DOUBLE: j->scalar.d[slot] = weft__tensor_double(t, 0); break;
@@ -234,7 +234,7 @@ static weft_err apply_check(const kernel *k, const optimizer *of, const layout *
 /* ---- running the loop ---- */
 
 /* Widens 16-bit numbers one tile at a time, updates them as floats and stores them again. */
-static void span_of_halves(const job *j, int64_t at, int64_t grad_at, int64_t n) {
+static void span_of_halves(const apply_work *j, int64_t at, int64_t grad_at, int64_t n) {
   float var[APPLY_MAX_VARS][TILE], grad[TILE];
   apply_span s = {.var = {var[0], var[1], var[2], var[3]}, .grad = grad, .scalar = &j->scalar, .option = j->option};
   for (int64_t done = 0; done < n; done += TILE) {
@@ -247,7 +247,7 @@ static void span_of_halves(const job *j, int64_t at, int64_t grad_at, int64_t n)
 }
 
 /* Updates n elements from `at` on with the gradient from `grad_at` on. */
-static void apply_rows(const job *j, int64_t at, int64_t grad_at, int64_t n) {
+static void apply_rows(const apply_work *j, int64_t at, int64_t grad_at, int64_t n) {
   if (j->type == WEFT_HALF || j->type == WEFT_BFLOAT16) {
     span_of_halves(j, at, grad_at, n);
     return;
@@ -260,13 +260,13 @@ static void apply_rows(const job *j, int64_t at, int64_t grad_at, int64_t n) {
 
 static void apply_dense(void *arg, int64_t begin, int64_t end) { apply_rows(arg, begin, begin, end - begin); }
 
-static void prefetch_row(const job *j, int64_t row) {
+static void prefetch_row(const apply_work *j, int64_t row) {
   const size_t size = (size_t)j->row * j->size;
   for (int v = 0; v < j->vars; v++) weft__prefetch(j->var[v] + (size_t)row * size, size);
 }
 
 static void apply_sparse(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const apply_work *j = arg;
   const int64_t n = j->indices->shape.dim[0];
   for (int64_t part = begin; part < end; part++)
     for (int64_t i = 0; i < n; i++) {
@@ -277,7 +277,7 @@ static void apply_sparse(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-static void apply_run(const kernel *k, job *j, const shape *var) {
+static void apply_run(const kernel *k, apply_work *j, const shape *var) {
   enum { SERIAL_ELEMENTS = 1 << 13 }; /* fewer are not worth a second thread */
   if (!j->indices) {
     weft__kernel_loop(k, weft__shape_count(var), 2, apply_dense, j);
@@ -293,7 +293,7 @@ static void apply_run(const kernel *k, job *j, const shape *var) {
 static weft_err apply_update(kernel *k, const optimizer *of, const layout *l, variable *const *v) {
   WEFT_TRY(apply_check(k, of, l, v));
   const weft_tensor *grad = k->in[l->grad];
-  job j = {.loop = loop_for(of, grad->dtype), .type = grad->dtype, .vars = l->vars, .grad = grad->data};
+  apply_work j = {.loop = loop_for(of, grad->dtype), .type = grad->dtype, .vars = l->vars, .grad = grad->data};
   if (!j.loop) return weft__kernel_no_type(k, grad->dtype);
   j.size = weft__dtype_size(j.type);
   j.option = of->option && weft__node_bool(k->node, of->option, false);

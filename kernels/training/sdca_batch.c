@@ -35,18 +35,18 @@ static weft_err layout_of(const kernel *k, layout *l) {
 
 /* ---- sparse groups ---- */
 
-typedef struct place {
+typedef struct sdca_place {
   int64_t index, slot;
-} place;
+} sdca_place;
 
 static int place_order(const void *a, const void *b) {
-  const place *x = a, *y = b;
+  const sdca_place *x = a, *y = b;
   if (x->index != y->index) return x->index < y->index ? -1 : 1;
   return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
 /* Of equal indices the last one counts. */
-static int64_t find_slot(const place *p, int64_t n, int64_t index) {
+static int64_t find_slot(const sdca_place *p, int64_t n, int64_t index) {
   int64_t low = 0, high = n; /* the first place above `index` is in low .. high */
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -67,8 +67,8 @@ static void mark_starts(int64_t *start, int64_t n, const int64_t *example, int64
   start[n] = at;
 }
 
-static weft_err fill_slots(const kernel *k, sdca_sparse *g, int64_t used, const int64_t *feature, const place *places,
-                           int64_t n_places) {
+static weft_err fill_slots(const kernel *k, sdca_sparse *g, int64_t used, const int64_t *feature,
+                           const sdca_place *places, int64_t n_places) {
   for (int64_t e = 0; e < used; e++) {
     g->slot[e] = find_slot(places, n_places, feature[e]);
     if (g->slot[e] < 0)
@@ -92,11 +92,11 @@ static weft_err check_distinct(const kernel *k, const sdca_sparse *g, int64_t n,
 static weft_err read_entries(const kernel *k, sdca_sparse *g, int64_t n, const int64_t *feature,
                              const weft_tensor *index, int64_t n_weights) {
   const int64_t n_places = weft__tensor_count(index);
-  place *places = weft__alloc_zero((size_t)n_places + 1, sizeof *places);
+  sdca_place *places = weft__alloc_zero((size_t)n_places + 1, sizeof *places);
   int64_t *last = weft__alloc_zero((size_t)n_weights + 1, sizeof *last);
   weft_err err = places && last ? WEFT_OK : WEFT_OOM;
   if (!err) {
-    for (int64_t i = 0; i < n_places; i++) places[i] = (place){TENSOR_DATA(index, int64_t)[i], i};
+    for (int64_t i = 0; i < n_places; i++) places[i] = (sdca_place){TENSOR_DATA(index, int64_t)[i], i};
     qsort(places, (size_t)n_places, sizeof *places, place_order);
     err = fill_slots(k, g, g->start[n], feature, places, n_places);
   }

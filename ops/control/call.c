@@ -198,14 +198,14 @@ static weft_err case_cpu(kernel *k) {
 
 /* ---- loops ---- */
 
-typedef struct loop {
+typedef struct call_loop {
   kernel *k;
   int n;
   const weft_tensor **now; /* the loop variables: at first the inputs, then the tensors of `made` */
   weft_tensor **made, **next;
-} loop;
+} call_loop;
 
-static weft_err goes_on(loop *l, bool *yes) {
+static weft_err goes_on(call_loop *l, bool *yes) {
   weft_tensor *answer = NULL;
   const functions *s = l->k->state;
   WEFT_TRY(weft__function_call(s->f[0], l->k->step, l->n, l->now, 1, &answer));
@@ -214,7 +214,7 @@ static weft_err goes_on(loop *l, bool *yes) {
   return WEFT_OK;
 }
 
-static weft_err while_iteration(loop *l) {
+static weft_err while_iteration(call_loop *l) {
   const functions *s = l->k->state;
   WEFT_TRY(weft__step_check_time(l->k->step)); /* a body without nodes to run does not check the deadline itself */
   memset(l->next, 0, sizeof *l->next * (size_t)l->n);
@@ -228,7 +228,8 @@ static weft_err while_cpu(kernel *k) {
   size_t n = (size_t)k->n_in;
   void **memory = weft__alloc_zero(3 * n + 1, sizeof *memory);
   if (!memory) return WEFT_OOM;
-  loop l = {k, k->n_in, (const weft_tensor **)memory, (weft_tensor **)(memory + n), (weft_tensor **)(memory + 2 * n)};
+  call_loop l = {k, k->n_in, (const weft_tensor **)memory, (weft_tensor **)(memory + n),
+                 (weft_tensor **)(memory + 2 * n)};
   for (int i = 0; i < l.n; i++) l.now[i] = k->in[i];
   bool more = false;
   weft_err err = goes_on(&l, &more);
@@ -244,7 +245,7 @@ static weft_err while_cpu(kernel *k) {
 }
 
 /* Calls the body with the iteration number and the loop variables. */
-static weft_err for_iteration(loop *l, const weft_tensor *number, const weft_tensor **args) {
+static weft_err for_iteration(call_loop *l, const weft_tensor *number, const weft_tensor **args) {
   const functions *s = l->k->state;
   WEFT_TRY(weft__step_check_time(l->k->step));
   memset(l->next, 0, sizeof *l->next * (size_t)l->n);
@@ -256,7 +257,7 @@ static weft_err for_iteration(loop *l, const weft_tensor *number, const weft_ten
   return WEFT_OK;
 }
 
-static weft_err for_run(loop *l, int64_t start, int64_t limit, int64_t delta, const weft_tensor **args) {
+static weft_err for_run(call_loop *l, int64_t start, int64_t limit, int64_t delta, const weft_tensor **args) {
   weft_err err = WEFT_OK;
   for (int64_t i = start; !err && (delta > 0 ? i < limit : i > limit); i += delta) {
     weft_tensor *number = NULL;
@@ -281,8 +282,8 @@ static weft_err for_cpu(kernel *k) {
   const size_t n = (size_t)(k->n_in - 3);
   void **memory = weft__alloc_zero(4 * n + 1, sizeof *memory);
   if (!memory) return WEFT_OOM;
-  loop l = {k, k->n_in - 3, (const weft_tensor **)memory, (weft_tensor **)(memory + n),
-            (weft_tensor **)(memory + 2 * n)};
+  call_loop l = {k, k->n_in - 3, (const weft_tensor **)memory, (weft_tensor **)(memory + n),
+                 (weft_tensor **)(memory + 2 * n)};
   for (int i = 0; i < l.n; i++) l.now[i] = k->in[i + 3];
   weft_err err = for_run(&l, start, limit, delta, (const weft_tensor **)(memory + 3 * n));
   for (int i = 0; i < l.n && !err; i++)

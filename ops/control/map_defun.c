@@ -4,13 +4,13 @@
 #include "graph/op.h"
 #include "state/batch_queue.h"
 
-typedef struct map_job {
+typedef struct map_work {
   kernel *k;
   int n;                    /* the first n inputs are sliced */
   int64_t count;            /* slices */
   const weft_tensor **args; /* of one call */
   weft_tensor **made;       /* of one call: the slices, and behind them the results */
-} map_job;
+} map_work;
 
 /* Drops dimension 0, which is 1. */
 static void slice_squeeze(weft_tensor *t) {
@@ -19,7 +19,7 @@ static void slice_squeeze(weft_tensor *t) {
 }
 
 /* Checks the shape of result i against output_shapes, and copies it to its place. */
-static weft_err map_store(map_job *j, int i, int64_t at) {
+static weft_err map_store(map_work *j, int i, int64_t at) {
   kernel *k = j->k;
   const weft_tensor *t = j->made[j->n + i];
   const attr *shapes = weft__node_attr(k->node, "output_shapes");
@@ -48,7 +48,7 @@ static weft_err map_store(map_job *j, int i, int64_t at) {
   return weft__elements_copy(t->dtype, (char *)out->data + (size_t)(at * n) * weft__dtype_size(t->dtype), t->data, n);
 }
 
-static weft_err map_slice(map_job *j, int64_t at) {
+static weft_err map_slice(map_work *j, int64_t at) {
   kernel *k = j->k;
   weft_err err = WEFT_OK;
   for (int i = 0; i < j->n && !err; i++) {
@@ -83,7 +83,7 @@ static weft_err map_empty(kernel *k) {
 }
 
 static weft_err map_defun_cpu(kernel *k) {
-  map_job j = {.k = k};
+  map_work j = {.k = k};
   int first = 0;
   WEFT_TRY(weft__node_in_range(k->node, "arguments", &first, &j.n));
   for (int i = 0; i < j.n; i++) {

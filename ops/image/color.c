@@ -12,15 +12,15 @@
 
 /* ---- contrast: (x - mean) * factor + mean, with the mean of each channel of each image ---- */
 
-typedef struct contrast_job {
+typedef struct contrast_work {
   int64_t pixels, channels; /* of one image */
   float factor, low, high;
   const float *x;
   float *y;
-} contrast_job;
+} contrast_work;
 
 static void contrast_images(void *arg, int64_t begin, int64_t end) {
-  const contrast_job *j = arg;
+  const contrast_work *j = arg;
   const int64_t C = j->channels, P = j->pixels;
   for (int64_t i = begin; i < end; i++)
     for (int64_t c = 0; c < C; c++) {
@@ -49,7 +49,7 @@ static weft_err scalar_input(const kernel *k, int i, const char *name, float *ou
   return WEFT_OK;
 }
 
-static void contrast_run(kernel *k, contrast_job *j, const shape *s) {
+static void contrast_run(kernel *k, contrast_work *j, const shape *s) {
   j->channels = s->dim[s->rank - 1];
   j->pixels = s->dim[s->rank - 2] * s->dim[s->rank - 3];
   if (j->pixels > 0 && j->channels > 0)
@@ -58,7 +58,7 @@ static void contrast_run(kernel *k, contrast_job *j, const shape *s) {
 
 static weft_err contrast_v2_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
-  contrast_job j = {.low = -INFINITY, .high = INFINITY};
+  contrast_work j = {.low = -INFINITY, .high = INFINITY};
   WEFT_TRY(at_least_3d(k, &x->shape));
   WEFT_TRY(scalar_input(k, 1, "contrast_factor", &j.factor));
   weft_tensor *y = weft__out(k, 0, &x->shape);
@@ -78,7 +78,7 @@ static weft_err contrast_v2_cpu(kernel *k) {
 /* AdjustContrast (version 1): converts any number type to float and clamps the result between two bounds. */
 static weft_err contrast_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
-  contrast_job j = {0};
+  contrast_work j = {0};
   weft_tensor floats = {0};
   WEFT_TRY(at_least_3d(k, &x->shape));
   WEFT_TRY(scalar_input(k, 1, "contrast_factor", &j.factor));
@@ -96,11 +96,11 @@ static weft_err contrast_cpu(kernel *k) {
 
 /* ---- HSV ---- */
 
-typedef struct color_job {
+typedef struct color_work {
   const void *x;
   void *y;
   float amount; /* added to the hue, or multiplied by the saturation */
-} color_job;
+} color_work;
 
 #define DEFINE_HSV(name, T, FABS)                                                                                      \
   static inline void name##_from_rgb(const T *rgb, T *hsv) {                                                           \
@@ -121,7 +121,7 @@ typedef struct color_job {
     rgb[2] = (1 - s + s * name##_clamp(2 - FABS(h - 4))) * v;                                                          \
   }                                                                                                                    \
   WEFT_TARGET_CLONES static void name##_split(void *arg, int64_t begin, int64_t end) {                                 \
-    const color_job *j = arg;                                                                                          \
+    const color_work *j = arg;                                                                                         \
     WEFT_IVDEP for (int64_t i = begin; i < end; i++) {                                                                 \
       T hsv[3];                                                                                                        \
       name##_from_rgb((const T *)j->x + 3 * i, hsv);                                                                   \
@@ -129,7 +129,7 @@ typedef struct color_job {
     }                                                                                                                  \
   }                                                                                                                    \
   WEFT_TARGET_CLONES static void name##_join(void *arg, int64_t begin, int64_t end) {                                  \
-    const color_job *j = arg;                                                                                          \
+    const color_work *j = arg;                                                                                         \
     WEFT_IVDEP for (int64_t i = begin; i < end; i++) {                                                                 \
       T rgb[3];                                                                                                        \
       name##_to_rgb((const T *)j->x + 3 * i, rgb);                                                                     \
@@ -140,7 +140,7 @@ DEFINE_HSV(hsv_float, float, fabsf)
 DEFINE_HSV(hsv_double, double, fabs)
 
 WEFT_TARGET_CLONES static void hue_pixels(void *arg, int64_t begin, int64_t end) {
-  const color_job *j = arg;
+  const color_work *j = arg;
   WEFT_IVDEP for (int64_t i = begin; i < end; i++) {
     float hsv[3];
     hsv_float_from_rgb((const float *)j->x + 3 * i, hsv);
@@ -151,7 +151,7 @@ WEFT_TARGET_CLONES static void hue_pixels(void *arg, int64_t begin, int64_t end)
 }
 
 WEFT_TARGET_CLONES static void saturation_pixels(void *arg, int64_t begin, int64_t end) {
-  const color_job *j = arg;
+  const color_work *j = arg;
   WEFT_IVDEP for (int64_t i = begin; i < end; i++) {
     float hsv[3];
     hsv_float_from_rgb((const float *)j->x + 3 * i, hsv);
@@ -166,14 +166,14 @@ static weft_err color_run(kernel *k, float amount, pool_loop *loop, pool_loop *i
   if (!y) return WEFT_OOM;
   const int64_t pixels = weft__tensor_count(x) / 3;
   if (x->dtype == WEFT_DOUBLE) {
-    weft__kernel_loop(k, pixels, 8, in_double, &(color_job){x->data, y->data, amount});
+    weft__kernel_loop(k, pixels, 8, in_double, &(color_work){x->data, y->data, amount});
     return WEFT_OK;
   }
   widened wx = {0}, wy = {0};
   weft_err err = weft__widened_load(&wx, x);
   if (!err) err = weft__widened_output(&wy, y);
   if (!err) {
-    weft__kernel_loop(k, pixels, 8, loop, &(color_job){wx.data, wy.data, amount});
+    weft__kernel_loop(k, pixels, 8, loop, &(color_work){wx.data, wy.data, amount});
     weft__widened_store(&wy, y);
   }
   weft__widened_finish(&wx), weft__widened_finish(&wy);

@@ -156,13 +156,13 @@ static weft_err check_remapping(const kernel *k, int i, const char *arg, const c
   return err;
 }
 
-typedef struct remap_job {
+typedef struct remap_work {
   const weft_tensor *rows, *cols, *init;
   int64_t n_rows, n_cols, used; /* used: how many of the initializing values are used */
   weft_tensor *out;
-} remap_job;
+} remap_work;
 
-static weft_err next_value(const kernel *k, remap_job *j, float *to) {
+static weft_err next_value(const kernel *k, remap_work *j, float *to) {
   const int64_t n = weft__tensor_count(j->init);
   if (j->used >= n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
@@ -173,7 +173,7 @@ static weft_err next_value(const kernel *k, remap_job *j, float *to) {
 }
 
 /* Fills row i of the output from a row of the old matrix, or with initializing values if `from` is NULL. */
-static weft_err remap_row(const kernel *k, remap_job *j, int64_t i, const float *from, int64_t old_cols) {
+static weft_err remap_row(const kernel *k, remap_work *j, int64_t i, const float *from, int64_t old_cols) {
   float *to = TENSOR_DATA(j->out, float) + i * j->n_cols;
   const bool moved = weft__tensor_count(j->cols) > 0;
   for (int64_t c = 0; c < j->n_cols; c++) {
@@ -189,7 +189,7 @@ static weft_err remap_row(const kernel *k, remap_job *j, int64_t i, const float 
   return WEFT_OK;
 }
 
-static weft_err check_matrix(const kernel *k, const char *name, const bundle_entry *e, const remap_job *j) {
+static weft_err check_matrix(const kernel *k, const char *name, const bundle_entry *e, const remap_work *j) {
   if (e->dtype != WEFT_FLOAT)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor %s has invalid type %s instead of expected type float",
                              name, weft__dtype_short(e->dtype));
@@ -208,7 +208,7 @@ static weft_err check_matrix(const kernel *k, const char *name, const bundle_ent
 
 /* Reads the rows one by one, because the matrix may be larger than memory.  TensorFlow has max_rows_in_memory for
  * this case. */
-static weft_err remap_rows(const kernel *k, remap_job *j, bundle_reader *r, bytes name, const bundle_entry *e) {
+static weft_err remap_rows(const kernel *k, remap_work *j, bundle_reader *r, bytes name, const bundle_entry *e) {
   weft_tensor row = {0};
   WEFT_TRY(weft__tensor_init(&row, WEFT_FLOAT, &SHAPE2(1, e->shape.dim[1])));
   weft_err err = WEFT_OK;
@@ -227,7 +227,7 @@ static weft_err remap_rows(const kernel *k, remap_job *j, bundle_reader *r, byte
   return err;
 }
 
-static weft_err load_matrix(const kernel *k, remap_job *j, const char *prefix) {
+static weft_err load_matrix(const kernel *k, remap_work *j, const char *prefix) {
   bundle_reader *r = NULL;
   bundle_entry e;
   const str *given = k->in[1]->data;
@@ -247,7 +247,7 @@ static weft_err load_matrix(const kernel *k, remap_job *j, const char *prefix) {
 }
 
 static weft_err load_cpu(kernel *k) {
-  remap_job j = {
+  remap_work j = {
       k->in[2], k->in[3], k->in[4], weft__node_int(k->node, "num_rows", 0), weft__node_int(k->node, "num_cols", 1),
       0,        NULL};
   char *prefix = NULL;

@@ -28,11 +28,11 @@ static weft_err tridiagonal_infer(infer *s) {
   return WEFT_OK;
 }
 
-typedef struct tridiagonal_job {
+typedef struct tridiagonal_work {
   matrices d, x;
   bool pivots, perturb;
   atomic_int failed; /* 1: singular; 2: no memory */
-} tridiagonal_job;
+} tridiagonal_work;
 
 /* The Thomas algorithm.  Returns false if a pivot is zero. */
 static bool solve_tridiagonal_thomas(const matrix *d, const matrix *x, number *upper) {
@@ -88,7 +88,7 @@ static bool banded_eliminate(const matrix *d, const matrix *x, number *u, bool p
 }
 
 static void tridiagonal_all(void *arg, int64_t begin, int64_t end) {
-  tridiagonal_job *j = arg;
+  tridiagonal_work *j = arg;
   number *room = weft__alloc_zero(3 * (size_t)j->d.cols + 3, sizeof *room);
   if (!room) {
     atomic_store(&j->failed, 2);
@@ -112,8 +112,8 @@ static weft_err tridiagonal_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Expected diagonals of shape [..., 3, M] and rhs of [..., M, K], got %s and %s",
                              weft__shape_text(d), weft__shape_text(b));
-  tridiagonal_job j = {.pivots = weft__node_bool(k->node, "partial_pivoting", true),
-                       .perturb = weft__node_bool(k->node, "perturb_singular", false)};
+  tridiagonal_work j = {.pivots = weft__node_bool(k->node, "partial_pivoting", true),
+                        .perturb = weft__node_bool(k->node, "perturb_singular", false)};
   weft_err err = weft__matrices_load(k, 0, &j.d);
   if (!err) err = weft__matrices_load(k, 1, &j.x);
   if (!err) {
@@ -207,12 +207,12 @@ static weft_err tridiagonal_product_infer(infer *s) {
   return WEFT_OK;
 }
 
-typedef struct product_job {
+typedef struct product_work {
   matrices upper, main, lower, right, out;
-} product_job;
+} product_work;
 
 static void product_all(void *arg, int64_t begin, int64_t end) {
-  const product_job *j = arg;
+  const product_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix upper = weft__matrix_at(&j->upper, b), main = weft__matrix_at(&j->main, b),
                  lower = weft__matrix_at(&j->lower, b), x = weft__matrix_at(&j->right, b),
@@ -236,7 +236,7 @@ static weft_err tridiagonal_product_cpu(kernel *k) {
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected diagonal %d of shape %s, got %s", i,
                                weft__shape_text(&want), weft__shape_text(&k->in[i]->shape));
   }
-  product_job j = {0};
+  product_work j = {0};
   weft_err err = weft__matrices_load(k, 0, &j.upper);
   if (!err) err = weft__matrices_load(k, 1, &j.main);
   if (!err) err = weft__matrices_load(k, 2, &j.lower);
@@ -304,11 +304,11 @@ static weft_err banded_infer(infer *s) {
   return WEFT_OK;
 }
 
-typedef struct banded_job {
+typedef struct banded_work {
   matrices a, b, x;
   const shape *out, *of_a, *of_b;
   bool lower, adjoint;
-} banded_job;
+} banded_work;
 
 /* Returns element (row, column) of the triangle.  In a lower triangle, band k is the k-th below the diagonal; in an
  * upper one, the last band is the diagonal. */
@@ -318,7 +318,7 @@ static number band_at(const matrix *a, bool lower, int64_t row, int64_t column) 
   return lower ? weft__matrix_get(a, off, row) : weft__matrix_get(a, a->rows - 1 - off, row);
 }
 
-static void banded_one(const banded_job *j, const matrix *a, const matrix *x) {
+static void banded_one(const banded_work *j, const matrix *a, const matrix *x) {
   const bool down = j->lower != j->adjoint;
   const int64_t n = a->cols;
   for (int64_t s = 0; s < n; s++) {
@@ -333,7 +333,7 @@ static void banded_one(const banded_job *j, const matrix *a, const matrix *x) {
 }
 
 static void banded_all(void *arg, int64_t begin, int64_t end) {
-  const banded_job *j = arg;
+  const banded_work *j = arg;
   for (int64_t i = begin; i < end; i++) {
     const matrix a = weft__matrix_at(&j->a, weft__matrix_of(j->out, j->of_a, i)), x = weft__matrix_at(&j->x, i);
     const matrix b = weft__matrix_at(&j->b, weft__matrix_of(j->out, j->of_b, i));
@@ -342,7 +342,7 @@ static void banded_all(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static weft_err banded_run(kernel *k, banded_job *j, const shape *out) {
+static weft_err banded_run(kernel *k, banded_work *j, const shape *out) {
   WEFT_TRY(weft__matrices_load(k, 0, &j->a));
   WEFT_TRY(weft__matrices_load(k, 1, &j->b));
   const matrices like = {.copy = {.dtype = j->b.copy.dtype}, .count = weft__shape_product(out, 0, out->rank - 2)};
@@ -373,11 +373,11 @@ static weft_err banded_cpu(kernel *k) {
                              weft__shape_text(&k->in[0]->shape), weft__shape_text(&k->in[1]->shape));
   out.dim[out.rank++] = n;
   out.dim[out.rank++] = k->in[1]->shape.dim[k->in[1]->shape.rank - 1];
-  banded_job j = {.out = &out,
-                  .of_a = &k->in[0]->shape,
-                  .of_b = &k->in[1]->shape,
-                  .lower = weft__node_bool(k->node, "lower", true),
-                  .adjoint = weft__node_bool(k->node, "adjoint", false)};
+  banded_work j = {.out = &out,
+                   .of_a = &k->in[0]->shape,
+                   .of_b = &k->in[1]->shape,
+                   .lower = weft__node_bool(k->node, "lower", true),
+                   .adjoint = weft__node_bool(k->node, "adjoint", false)};
   const weft_err err = banded_run(k, &j, &out);
   weft__matrices_clear(&j.a);
   weft__matrices_clear(&j.b);

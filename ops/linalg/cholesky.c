@@ -27,13 +27,13 @@ static void keep_lower(const matrix *m, bool good) {
     }
 }
 
-typedef struct factor_job {
+typedef struct factor_work {
   const kernel *k;
   matrices m;
-} factor_job;
+} factor_work;
 
 static void factor_all(void *arg, int64_t begin, int64_t end) {
-  const factor_job *j = arg;
+  const factor_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b);
     adjoint_of_lower(&m);
@@ -42,7 +42,7 @@ static void factor_all(void *arg, int64_t begin, int64_t end) {
 }
 
 static weft_err cholesky_cpu(kernel *k) {
-  factor_job j = {0};
+  factor_work j = {0};
   WEFT_TRY(weft__matrix_square(k, 0));
   weft_err err = weft__matrices_load(k, 0, &j.m);
   j.k = k;
@@ -119,15 +119,15 @@ static weft_err solve_infer(infer *s) {
   return WEFT_OK;
 }
 
-typedef struct job {
+typedef struct cholesky_work {
   const kernel *k;
   matrices a, x;
   const shape *out, *of_a;
   bool lower, adjoint;
-} job;
+} cholesky_work;
 
 static void solve_all(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const cholesky_work *j = arg;
   for (int64_t i = begin; i < end; i++) {
     const matrix a = weft__matrix_at(&j->a, weft__matrix_of(j->out, j->of_a, i)), x = weft__matrix_at(&j->x, i);
     weft__matrix_triangle(j->k, &a, &x, j->lower, j->adjoint, false);
@@ -169,10 +169,10 @@ static weft_err solve_shape(const kernel *k, shape *out) {
 static weft_err solve_cpu(kernel *k) {
   shape out;
   WEFT_TRY(solve_shape(k, &out));
-  job j = {.out = &out,
-           .of_a = &k->in[0]->shape,
-           .lower = weft__node_bool(k->node, "lower", true),
-           .adjoint = weft__node_bool(k->node, "adjoint", false)};
+  cholesky_work j = {.out = &out,
+                     .of_a = &k->in[0]->shape,
+                     .lower = weft__node_bool(k->node, "lower", true),
+                     .adjoint = weft__node_bool(k->node, "adjoint", false)};
   weft_err err = weft__matrices_load(k, 0, &j.a);
   if (!err) err = repeat_right(k, &out, &j.x);
   if (!err) {

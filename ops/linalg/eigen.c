@@ -184,14 +184,14 @@ static bool eigen_solve(const eigen_room *r, bool vectors) {
   return true;
 }
 
-typedef struct eigen_job {
+typedef struct eigen_work {
   kernel *k;
   matrices m, value;
   bool vectors;
   atomic_int failed; /* 1: no convergence; 2: no memory */
-} eigen_job;
+} eigen_work;
 
-static bool eigen_one(eigen_job *j, int64_t b) {
+static bool eigen_one(eigen_work *j, int64_t b) {
   const matrix a = weft__matrix_at(&j->m, b), values = weft__matrix_at(&j->value, b);
   const size_t n = (size_t)a.rows, one = a.is_complex ? sizeof(double complex) : sizeof(double);
   void *room = weft__alloc_zero(n + 2, n * (one + sizeof(double complex)) + 2 * (one + sizeof(double complex)) + 16);
@@ -229,7 +229,7 @@ static weft_err eigen_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err eigen_decompose(kernel *k, eigen_job *j) {
+static weft_err eigen_decompose(kernel *k, eigen_work *j) {
   WEFT_TRY(weft__matrices_load(k, 0, &j->m));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, j->m.rows, &j->value));
   weft__kernel_loop(k, weft__matrices_visits(&j->m),
@@ -242,7 +242,7 @@ static weft_err eigen_decompose(kernel *k, eigen_job *j) {
   return WEFT_OK;
 }
 
-static weft_err eigen_run(kernel *k, eigen_job *j) {
+static weft_err eigen_run(kernel *k, eigen_work *j) {
   const shape *x = &k->in[0]->shape;
   shape values = *x;
   values.rank--;
@@ -255,7 +255,7 @@ static weft_err eigen_run(kernel *k, eigen_job *j) {
 static weft_err eigen_cpu(kernel *k) {
   if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
   WEFT_TRY(weft__matrix_square(k, 0));
-  eigen_job j = {.k = k, .vectors = weft__node_bool(k->node, "compute_v", true)};
+  eigen_work j = {.k = k, .vectors = weft__node_bool(k->node, "compute_v", true)};
   const weft_err err = eigen_run(k, &j);
   weft__matrices_clear(&j.m);
   weft__matrices_clear(&j.value);
@@ -272,7 +272,7 @@ static weft_err eigen_joined_infer(infer *s) {
 }
 
 /* Row 0 of each matrix of the result has the eigenvalues; the rows below have the eigenvectors. */
-static weft_err eigen_join(kernel *k, eigen_job *j, matrices *joined) {
+static weft_err eigen_join(kernel *k, eigen_work *j, matrices *joined) {
   shape out = k->in[0]->shape;
   out.dim[out.rank - 2]++;
   WEFT_TRY(eigen_decompose(k, j));
@@ -290,7 +290,7 @@ static weft_err eigen_join(kernel *k, eigen_job *j, matrices *joined) {
 static weft_err eigen_joined_cpu(kernel *k) {
   if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
   WEFT_TRY(weft__matrix_square(k, 0));
-  eigen_job j = {.k = k, .vectors = true};
+  eigen_work j = {.k = k, .vectors = true};
   matrices joined = {0};
   const weft_err err = eigen_join(k, &j, &joined);
   weft__matrices_clear(&j.m);

@@ -325,13 +325,13 @@ static weft_err einsum_multiply(kernel *k, int64_t batch, const gemm *g) {
   return WEFT_OK;
 }
 
-typedef struct plan {
+typedef struct einsum_plan {
   group batch, outer[2], inner, summed[2];
-} plan;
+} einsum_plan;
 
 /* Finds the kind of each label.  Labels of the result are in the result's order. */
-static void sort_labels(plan *p, const equation *e, const sizes *z) {
-  *p = (plan){
+static void sort_labels(einsum_plan *p, const equation *e, const sizes *z) {
+  *p = (einsum_plan){
       .batch.size = 1, .outer = {{.size = 1}, {.size = 1}}, .inner.size = 1, .summed = {{.size = 1}, {.size = 1}}};
   for (int d = 0; d < e->out.n; d++) {
     const int l = e->out.label[d];
@@ -349,7 +349,7 @@ static void sort_labels(plan *p, const equation *e, const sizes *z) {
 /* Brings operand 0 into the order [batch, outer, inner], and operand 1 into [batch, inner, outer].  A factor may also
  * be transposed. */
 static weft_err einsum_arrange(kernel *k, weft_dtype type, int i, operand *o, const equation *e, const sizes *z,
-                               const plan *p) {
+                               const einsum_plan *p) {
   const group *const order[] = {&p->batch, i ? &p->inner : &p->outer[0], i ? &p->outer[1] : &p->inner, &p->summed[i]};
   const group *const other[] = {order[0], order[2], order[1], order[3]};
   const bool flips = e->n_in > 1 && !p->summed[i].n;
@@ -361,7 +361,7 @@ static weft_err einsum_arrange(kernel *k, weft_dtype type, int i, operand *o, co
 /* Copies the product [batch, outer, outer] into the result's order.  A repeated label fills a diagonal; the rest is
  * zeros. */
 static weft_err einsum_put(kernel *k, weft_dtype type, void *out, const shape *s, const void *from, const equation *e,
-                           const sizes *z, const plan *p) {
+                           const sizes *z, const einsum_plan *p) {
   const group *const order[] = {&p->batch, &p->outer[0], &p->outer[1]};
   const int64_t count = p->batch.size * p->outer[0].size * p->outer[1].size;
   int64_t from_step = count;
@@ -381,7 +381,7 @@ static weft_err einsum_put(kernel *k, weft_dtype type, void *out, const shape *s
 }
 
 /* Returns true if the result has the axis order in which it is computed. */
-static bool einsum_straight(const equation *e, const plan *p) {
+static bool einsum_straight(const equation *e, const einsum_plan *p) {
   const group *const order[] = {&p->batch, &p->outer[0], &p->outer[1]};
   int d = 0;
   for (int g = 0; g < 3; g++)
@@ -393,7 +393,7 @@ static bool einsum_straight(const equation *e, const plan *p) {
 /* Computes the result. in and out hold elements of `type`, as many as the tensors have. */
 static weft_err einsum_compute(kernel *k, weft_dtype type, const equation *e, const sizes *z, const shape *s,
                                const void *const *in, void *out) {
-  plan p;
+  einsum_plan p;
   operand o[2] = {{.data = in[0]}, {.data = in[1]}};
   weft_tensor made = {0};
   weft_err err = WEFT_OK;

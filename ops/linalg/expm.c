@@ -72,13 +72,13 @@ static void expm_replace(int64_t n, number *x, number *room, int64_t *pivot) {
   memcpy(x, over, (size_t)size * sizeof *x);
 }
 
-typedef struct expm_job {
+typedef struct expm_work {
   const matrices *m;
   number *room; /* five matrices */
   int64_t *pivot;
-} expm_job;
+} expm_work;
 
-static void expm_at(const expm_job *j, int64_t at) {
+static void expm_at(const expm_work *j, int64_t at) {
   const matrix m = weft__matrix_at(j->m, at);
   const int64_t n = m.rows;
   for (int64_t i = 0; i < n * n; i++) j->room[i] = weft__matrix_get(&m, i / n, i % n);
@@ -90,7 +90,7 @@ static weft_err expm_cpu(kernel *k) {
   matrices m;
   WEFT_TRY(weft__matrix_square(k, 0));
   WEFT_TRY(weft__matrices_load(k, 0, &m));
-  expm_job j = {.m = &m};
+  expm_work j = {.m = &m};
   weft_err err = WEFT_OK;
   if (weft__matrices_visits(&m)) {
     j.room = weft__alloc_zero(5 * (size_t)m.rows, (size_t)m.rows * sizeof *j.room);

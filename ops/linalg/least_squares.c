@@ -159,15 +159,15 @@ static bool solve_slow(const least_system *s) {
 
 /* ---- the kernel ---- */
 
-typedef struct least_job {
+typedef struct least_work {
   matrices a, b, x, gram;
   double regularizer;
   bool fast;
   atomic_bool failed;
-} least_job;
+} least_work;
 
 static void least_all(void *arg, int64_t begin, int64_t end) {
-  least_job *j = arg;
+  least_work *j = arg;
   for (int64_t i = begin; i < end; i++) {
     const least_system s = {weft__matrix_at(&j->a, i), weft__matrix_at(&j->b, i), weft__matrix_at(&j->x, i),
                             weft__matrix_at(&j->gram, i), j->regularizer};
@@ -176,7 +176,7 @@ static void least_all(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static weft_err least_run(kernel *k, least_job *j, const shape *out) {
+static weft_err least_run(kernel *k, least_work *j, const shape *out) {
   WEFT_TRY(weft__matrices_load(k, 0, &j->a));
   WEFT_TRY(weft__matrices_load(k, 1, &j->b));
   const int64_t m = j->a.rows, n = j->a.cols, p = m < n ? m : n;
@@ -212,7 +212,7 @@ static weft_err least_cpu(kernel *k) {
   if (k->in[2]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "l2_regularizer must be scalar, got shape %s",
                              weft__shape_text(&k->in[2]->shape));
-  least_job j = {.regularizer = *TENSOR_DATA(k->in[2], double), .fast = weft__node_bool(k->node, "fast", true)};
+  least_work j = {.regularizer = *TENSOR_DATA(k->in[2], double), .fast = weft__node_bool(k->node, "fast", true)};
   if (j.regularizer < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "l2_regularizer must be >= 0.");
   const weft_err err = least_run(k, &j, &out);
   weft__matrices_clear(&j.a);

@@ -36,14 +36,14 @@ static weft_err det_infer(infer *s) {
 }
 
 /* A determinant as its sign, a complex number of size 1 (or 0), and the logarithm of its absolute value. */
-typedef struct job {
+typedef struct lu_work {
   const kernel *k;
   matrices m, sign, log;
   int64_t *pivot;
-} job;
+} lu_work;
 
 static void det_all(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const lu_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b), out_sign = weft__matrix_at(&j->sign, b),
                  out = weft__matrix_at(&j->log, b);
@@ -60,7 +60,7 @@ static void det_all(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static weft_err lu_determinants(kernel *k, job *j, shape *out) {
+static weft_err lu_determinants(kernel *k, lu_work *j, shape *out) {
   WEFT_TRY(weft__matrix_square(k, 0));
   WEFT_TRY(weft__matrices_load(k, 0, &j->m));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->sign));
@@ -74,7 +74,7 @@ static weft_err lu_determinants(kernel *k, job *j, shape *out) {
   return WEFT_OK;
 }
 
-static void lu_finish(job *j) {
+static void lu_finish(lu_work *j) {
   weft__matrices_clear(&j->m);
   weft__matrices_clear(&j->sign);
   weft__matrices_clear(&j->log);
@@ -82,7 +82,7 @@ static void lu_finish(job *j) {
 }
 
 static weft_err log_det_cpu(kernel *k) {
-  job j = {0};
+  lu_work j = {0};
   shape out;
   weft_err err = lu_determinants(k, &j, &out);
   if (!err) err = weft__matrices_store(k, 0, &out, &j.sign);
@@ -92,7 +92,7 @@ static weft_err log_det_cpu(kernel *k) {
 }
 
 static weft_err det_cpu(kernel *k) {
-  job j = {0};
+  lu_work j = {0};
   shape out;
   weft_err err = lu_determinants(k, &j, &out);
   for (int64_t b = 0; !err && b < j.m.count; b++) {
@@ -131,16 +131,16 @@ static weft_err log_det_grad(backprop *b) {
 
 /* ---- MatrixInverse, MatrixSolve ---- */
 
-typedef struct system_job {
+typedef struct system_work {
   const kernel *k;
   matrices a, x;
   int64_t *pivot;
   bool adjoint;
   atomic_bool singular;
-} system_job;
+} system_work;
 
 static void solve_all(void *arg, int64_t begin, int64_t end) {
-  system_job *j = arg;
+  system_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix a = weft__matrix_at(&j->a, b), x = weft__matrix_at(&j->x, b);
     int64_t *pivot = j->pivot + b * a.rows;
@@ -155,7 +155,7 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static weft_err lu_solve(kernel *k, system_job *j, const shape *out, const char *what) {
+static weft_err lu_solve(kernel *k, system_work *j, const shape *out, const char *what) {
   j->adjoint = weft__node_bool(k->node, "adjoint", false);
   if (!(j->pivot = lu_pivots(&j->a))) return WEFT_OOM;
   j->k = k;
@@ -167,7 +167,7 @@ static weft_err lu_solve(kernel *k, system_job *j, const shape *out, const char 
 }
 
 static weft_err inverse_cpu(kernel *k) {
-  system_job j = {0};
+  system_work j = {0};
   WEFT_TRY(weft__matrix_square(k, 0));
   weft_err err = weft__matrices_load(k, 0, &j.a);
   if (!err) err = weft__matrices_make(k, &j.a, j.a.rows, j.a.rows, &j.x);
@@ -205,7 +205,7 @@ static weft_err solve_infer(infer *s) {
 }
 
 static weft_err solve_cpu(kernel *k) {
-  system_job j = {0};
+  system_work j = {0};
   shape want = k->in[0]->shape;
   const shape *b = &k->in[1]->shape;
   WEFT_TRY(weft__matrix_square(k, 0));

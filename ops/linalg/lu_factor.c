@@ -16,13 +16,13 @@ static weft_err lu_infer(infer *s) {
   return WEFT_OK;
 }
 
-typedef struct lu_job {
+typedef struct lu_work {
   const kernel *k;
   matrices m;
   int64_t *pivot;
   weft_tensor *p;
   atomic_bool singular;
-} lu_job;
+} lu_work;
 
 static void set_index(weft_tensor *p, int64_t at, int64_t row) {
   if (p->dtype == WEFT_INT64)
@@ -48,7 +48,7 @@ static bool factor_rows(const kernel *k, const matrix *m, int64_t *pivot, weft_t
 }
 
 static void lu_all(void *arg, int64_t begin, int64_t end) {
-  lu_job *j = arg;
+  lu_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b);
     if (!factor_rows(j->k, &m, j->pivot + b * m.rows, j->p, b * m.rows)) atomic_store(&j->singular, true);
@@ -58,7 +58,7 @@ static void lu_all(void *arg, int64_t begin, int64_t end) {
 static weft_err lu_cpu(kernel *k) {
   if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
   WEFT_TRY(weft__matrix_square(k, 0));
-  lu_job j = {0};
+  lu_work j = {0};
   shape rows = k->in[0]->shape;
   rows.rank--;
   weft_err err = weft__matrices_load(k, 0, &j.m);
@@ -78,9 +78,9 @@ static weft_err lu_cpu(kernel *k) {
 
 /* ---- CholeskyGrad ---- */
 
-typedef struct grad_job {
+typedef struct grad_work {
   matrices l, d, x;
-} grad_job;
+} grad_work;
 
 /* x = (S + S^H) / 2 with S = L^-H tril(L^H dL, diagonal halved) L^-1. */
 static void grad_one(const matrix *l, const matrix *d, const matrix *x) {
@@ -104,7 +104,7 @@ static void grad_one(const matrix *l, const matrix *d, const matrix *x) {
 }
 
 static void grad_all(void *arg, int64_t begin, int64_t end) {
-  const grad_job *j = arg;
+  const grad_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix l = weft__matrix_at(&j->l, b), d = weft__matrix_at(&j->d, b), x = weft__matrix_at(&j->x, b);
     grad_one(&l, &d, &x);
@@ -117,7 +117,7 @@ static weft_err cholesky_grad_cpu(kernel *k) {
   if (!weft__shape_equal(&k->in[0]->shape, &k->in[1]->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Inputs (L and grad) must have the same shape: %s and %s",
                              weft__shape_text(&k->in[0]->shape), weft__shape_text(&k->in[1]->shape));
-  grad_job j = {0};
+  grad_work j = {0};
   weft_err err = weft__matrices_load(k, 0, &j.l);
   if (!err) err = weft__matrices_load(k, 1, &j.d);
   if (!err) err = weft__matrices_make(k, &j.l, j.l.rows, j.l.rows, &j.x);

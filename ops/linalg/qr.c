@@ -108,15 +108,15 @@ static double *qr_workspace(int64_t m, int64_t n, int64_t inner) {
   return all < 0 ? NULL : weft__alloc_zero((size_t)all + 1, sizeof(double));
 }
 
-typedef struct qr_job {
+typedef struct qr_work {
   const weft_tensor *x;
   weft_tensor *q, *r;
   int64_t m, n, inner;
   atomic_bool failed; /* memory was exhausted */
-} qr_job;
+} qr_work;
 
 static void qr_all(void *arg, int64_t begin, int64_t end) {
-  qr_job *j = arg;
+  qr_work *j = arg;
   const int64_t m = j->m, n = j->n, inner = j->inner, steps = m < n ? m : n;
   double *work = qr_workspace(m, n, inner);
   if (!work) {
@@ -146,7 +146,7 @@ static weft_err qr_cpu(kernel *k) {
   weft_tensor *q = weft__out(k, 0, &of_q), *r = weft__out(k, 1, &of_r);
   if (!q || !r) return WEFT_OOM;
   if (weft__tensor_count(q) == 0 && weft__tensor_count(r) == 0) return WEFT_OK;
-  qr_job j = {x, q, r, m, n, inner, false};
+  qr_work j = {x, q, r, m, n, inner, false};
   weft__kernel_loop(k, weft__shape_product(&x->shape, 0, rank - 2), 100 + 2 * m * p * (n + inner), qr_all, &j);
   return atomic_load(&j.failed) ? WEFT_OOM : WEFT_OK;
 }

@@ -21,16 +21,16 @@ static weft_err quantized_matmul_infer(infer *s) {
   return weft__quantized_infer(s, 4, 1);
 }
 
-typedef struct quantized_matmul_job {
+typedef struct quantized_matmul_work {
   const uint8_t *a, *b;
   uint32_t *y; /* sums wrap around, as TensorFlow's do */
   int64_t depth, columns;
   int64_t a_row, a_inner, b_inner, b_column; /* strides in elements */
   uint32_t zero_a, zero_b;
-} quantized_matmul_job;
+} quantized_matmul_work;
 
 static void matmul_rows(void *arg, int64_t begin, int64_t end) {
-  const quantized_matmul_job *j = arg;
+  const quantized_matmul_work *j = arg;
   memset(j->y + begin * j->columns, 0, (size_t)((end - begin) * j->columns) * sizeof *j->y);
   for (int64_t r = begin; r < end; r++)
     for (int64_t i = 0; i < j->depth; i++) {
@@ -65,7 +65,7 @@ static weft_err quantized_matmul_cpu(kernel *k) {
   WEFT_TRY(matmul_check(k, &a, &b));
   const bool ta = weft__node_bool(k->node, "transpose_a", false), tb = weft__node_bool(k->node, "transpose_b", false);
   const int64_t *da = k->in[0]->shape.dim, *db = k->in[1]->shape.dim, rows = da[ta ? 1 : 0];
-  quantized_matmul_job j = {.depth = da[ta ? 0 : 1], .columns = db[tb ? 0 : 1]};
+  quantized_matmul_work j = {.depth = da[ta ? 0 : 1], .columns = db[tb ? 0 : 1]};
   if (j.depth != db[tb ? 1 : 0])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Matrix size-incompatible: In[0]: %s, In[1]: %s",
                              weft__shape_text(&k->in[0]->shape), weft__shape_text(&k->in[1]->shape));

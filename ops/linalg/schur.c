@@ -219,12 +219,12 @@ static void schur_eigenvectors(const number *t, const number *q, number *v, numb
 
 /* ---- kernels ---- */
 
-typedef struct schur_job {
+typedef struct schur_work {
   matrices in, values, vectors;
   void (*of_triangle)(number *t, number *room, number *more, int64_t n); /* NULL for eigenvalues */
   bool want_vectors;
   atomic_int failed; /* 1: no convergence; 2: no memory */
-} schur_job;
+} schur_work;
 
 static bool is_finite_matrix(const matrix *m) {
   for (int64_t i = 0; i < m->rows; i++)
@@ -278,7 +278,7 @@ static void make_real(const number *lambda, number *v, int64_t n) {
   }
 }
 
-static void eigen_out(const schur_job *j, int64_t b, bool real, number *t, const number *q, number *room,
+static void eigen_out(const schur_work *j, int64_t b, bool real, number *t, const number *q, number *room,
                       number *more) {
   const int64_t n = j->in.rows;
   if (j->want_vectors) schur_eigenvectors(t, q, room, more, n);
@@ -293,7 +293,7 @@ static void eigen_out(const schur_job *j, int64_t b, bool real, number *t, const
   }
 }
 
-static int schur_one(schur_job *j, int64_t b) {
+static int schur_one(schur_work *j, int64_t b) {
   const matrix m = weft__matrix_at(&j->in, b);
   const int64_t n = m.rows;
   if (n == 0) return 0;
@@ -323,14 +323,14 @@ static int schur_one(schur_job *j, int64_t b) {
 }
 
 static void schur_all(void *arg, int64_t begin, int64_t end) {
-  schur_job *j = arg;
+  schur_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const int failed = schur_one(j, b);
     if (failed) atomic_store(&j->failed, failed);
   }
 }
 
-static weft_err schur_run(kernel *k, schur_job *j) {
+static weft_err schur_run(kernel *k, schur_work *j) {
   WEFT_TRY(weft__matrices_load(k, 0, &j->in));
   if (!j->of_triangle) {
     const matrices like = {.copy = {.dtype = WEFT_COMPLEX128}, .count = j->in.count};
@@ -350,7 +350,7 @@ static weft_err schur_run(kernel *k, schur_job *j) {
 static weft_err function_cpu(kernel *k, void (*of_triangle)(number *, number *, number *, int64_t)) {
   if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
   WEFT_TRY(weft__matrix_square(k, 0));
-  schur_job j = {.of_triangle = of_triangle};
+  schur_work j = {.of_triangle = of_triangle};
   weft_err err = schur_run(k, &j);
   if (!err) err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.in);
   weft__matrices_clear(&j.in);
@@ -379,7 +379,7 @@ static weft_err eig_infer(infer *s) {
 
 static weft_err eig_cpu(kernel *k) {
   WEFT_TRY(weft__matrix_square(k, 0));
-  schur_job j = {.want_vectors = weft__node_bool(k->node, "compute_v", true)};
+  schur_work j = {.want_vectors = weft__node_bool(k->node, "compute_v", true)};
   shape values = k->in[0]->shape;
   values.rank--;
   weft_err err = schur_run(k, &j);

@@ -351,11 +351,11 @@ static bool svd_solve(const svd_room *r, bool wide) {
 
 /* ---- the kernel ---- */
 
-typedef struct svd_job {
+typedef struct svd_work {
   matrices a, s, u, v;
   bool vectors, full;
   atomic_int failed; /* 1: no convergence; 2: no memory */
-} svd_job;
+} svd_work;
 
 static bool all_finite(const matrix *a) {
   for (int64_t i = 0; i < a->rows; i++)
@@ -406,7 +406,7 @@ static size_t svd_parts(svd_room *r, bool is_complex, int64_t m, int64_t n, int6
   return at;
 }
 
-static bool svd_one(svd_job *j, int64_t b) {
+static bool svd_one(svd_work *j, int64_t b) {
   const matrix a = weft__matrix_at(&j->a, b), s = weft__matrix_at(&j->s, b);
   const bool wide = a.rows < a.cols;
   const int64_t m = wide ? a.cols : a.rows, n = wide ? a.rows : a.cols;
@@ -468,7 +468,7 @@ static void set_identities(const matrices *m) {
   }
 }
 
-static weft_err svd_run(kernel *k, svd_job *j) {
+static weft_err svd_run(kernel *k, svd_work *j) {
   const shape *x = &k->in[0]->shape;
   const bool full = j->full;
   WEFT_TRY(weft__matrices_load(k, 0, &j->a));
@@ -503,7 +503,7 @@ static weft_err svd_cpu(kernel *k) {
   if (k->in[0]->shape.rank < 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor 0 must have rank >= 2, got %d",
                              k->in[0]->shape.rank);
-  svd_job j = {.vectors = weft__node_bool(k->node, "compute_uv", true)};
+  svd_work j = {.vectors = weft__node_bool(k->node, "compute_uv", true)};
   j.full = j.vectors && weft__node_bool(k->node, "full_matrices", false);
   const weft_err err = svd_run(k, &j);
   weft__matrices_clear(&j.a);

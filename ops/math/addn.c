@@ -8,20 +8,20 @@
 #include "state/optional.h"
 #include "state/tensor_list.h"
 
-typedef struct job {
+typedef struct addn_work {
   const kernel *k;
   elem_loop *add;
   weft_dtype type; /* of the tensors */
   size_t size;
   int64_t count;
   char *out;
-} job;
+} addn_work;
 
-static const char *addn_piece(const job *j, int i, int64_t at) {
+static const char *addn_piece(const addn_work *j, int i, int64_t at) {
   return (const char *)j->k->in[i]->data + (size_t)at * j->size;
 }
 
-static void add_block(const job *j, int64_t at, int64_t n) {
+static void add_block(const addn_work *j, int64_t at, int64_t n) {
   char *z = j->out + (size_t)at * j->size;
   const void *in[2] = {addn_piece(j, 0, at), NULL};
   for (int i = 1; i < j->k->n_in; i++) {
@@ -32,7 +32,7 @@ static void add_block(const job *j, int64_t at, int64_t n) {
 }
 
 /* Computes sum += next, rounded to the 16-bit type. */
-static void add_rounded(const job *j, float *sum, const float *next, int64_t n) {
+static void add_rounded(const addn_work *j, float *sum, const float *next, int64_t n) {
   uint16_t narrow[ELEM_BLOCK];
   const void *in[2] = {sum, next};
   j->add(sum, in, n, NULL);
@@ -40,7 +40,7 @@ static void add_rounded(const job *j, float *sum, const float *next, int64_t n) 
   weft__widen(sum, narrow, n, j->type);
 }
 
-static void sum_inputs(const job *j, float *sum, int first, int count, int64_t at, int64_t n) {
+static void sum_inputs(const addn_work *j, float *sum, int first, int count, int64_t at, int64_t n) {
   float next[ELEM_BLOCK];
   weft__widen(sum, (const uint16_t *)(const void *)addn_piece(j, first, at), n, j->type);
   for (int i = first + 1; i < first + count; i++) {
@@ -51,7 +51,7 @@ static void sum_inputs(const job *j, float *sum, int first, int count, int64_t a
 
 /* Like TensorFlow, adds eight inputs at a time and rounds every addition to the type.  The first group takes the
  * remainder. */
-static void add_narrow_block(const job *j, int64_t at, int64_t n) {
+static void add_narrow_block(const addn_work *j, int64_t at, int64_t n) {
   enum { GROUP = 8 };
   float sum[ELEM_BLOCK], group[ELEM_BLOCK];
   const int n_in = j->k->n_in, odd = n_in % GROUP;
@@ -65,7 +65,7 @@ static void add_narrow_block(const job *j, int64_t at, int64_t n) {
 }
 
 static void add_blocks(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const addn_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const int64_t at = b * ELEM_BLOCK, n = j->count - at < ELEM_BLOCK ? j->count - at : ELEM_BLOCK;
     (weft__is_16bit(j->type) ? add_narrow_block : add_block)(j, at, n);
@@ -180,7 +180,7 @@ static weft_err add_n_cpu(kernel *k) {
           "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input %d: %s",
           k->node->name, k->node->op_name, weft__shape_text(&x->shape), i, weft__shape_text(&k->in[i]->shape));
   if (k->n_in == 1) return weft__forward(k, 0, 0, &x->shape);
-  job j = {.k = k, .type = x->dtype, .size = weft__dtype_size(x->dtype), .count = weft__tensor_count(x)};
+  addn_work j = {.k = k, .type = x->dtype, .size = weft__dtype_size(x->dtype), .count = weft__tensor_count(x)};
   j.add = weft__add_op.loop[weft__is_16bit(x->dtype) ? WEFT_FLOAT : x->dtype];
   if (!j.add) return weft__kernel_no_type(k, x->dtype);
   weft_tensor *z = weft__out_over(k, 0, 0, &x->shape);

@@ -9,11 +9,11 @@
 #include "kernels/simd/widen.h"
 #include <float.h>
 
-typedef struct job {
+typedef struct arg_work {
   const void *x; /* (outer, n, inner) */
   int64_t *at;   /* (outer, inner) */
   int64_t n, inner;
-} job;
+} arg_work;
 
 enum { ARG_LANES = 16, ARG_LONG = 128 }; /* lanes of a column, and elements that are worth them */
 
@@ -52,7 +52,7 @@ enum { ARG_LANES = 16, ARG_LONG = 128 }; /* lanes of a column, and elements that
 #define DEFINE_ARG(name, T, worst, better)                                                                             \
   WEFT_TARGET_CLONES static void name(void *arg, int64_t begin, int64_t end) {                                         \
     enum { STRIP = 256 };                                                                                              \
-    const job *j = arg;                                                                                                \
+    const arg_work *j = arg;                                                                                           \
     for (int64_t o = begin; o < end && j->inner == 1; o++) {                                                           \
       j->at[o] = name##_column((const T *)j->x + o * j->n, j->n);                                                      \
     }                                                                                                                  \
@@ -111,7 +111,7 @@ static void arg_store(weft_tensor *out, const int64_t *at, int64_t n) {
 static weft_err arg_find(kernel *k, pool_loop *fn, const void *x, int64_t outer, int64_t n, int64_t inner,
                          weft_tensor *out) {
   weft_tensor scratch = {0};
-  job j = {.x = x, .at = out->data, .n = n, .inner = inner};
+  arg_work j = {.x = x, .at = out->data, .n = n, .inner = inner};
   if (out->dtype != WEFT_INT64) {
     WEFT_TRY(weft__scratch(k, &scratch, WEFT_INT64, &SHAPE1(outer * inner)));
     j.at = scratch.data;

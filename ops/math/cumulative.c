@@ -7,17 +7,17 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/simd/widen.h"
 
-typedef struct job {
+typedef struct cumulative_work {
   const void *x;
   void *y;
   int64_t n, inner;
   bool exclusive, reverse;
-} job;
+} cumulative_work;
 
 /* Computes the running reduction y of x. `step` is an expression in a (the value so far) and v (the next element). */
 #define DEFINE_RUN(name, T, init, step)                                                                                \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
-    const job *j = arg;                                                                                                \
+    const cumulative_work *j = arg;                                                                                    \
     const int64_t inner = j->inner, way = j->reverse ? -inner : inner;                                                 \
     for (int64_t o = begin; o < end; o++) {                                                                            \
       const int64_t first = o * j->n * inner + (j->reverse ? (j->n - 1) * inner : 0);                                  \
@@ -75,11 +75,11 @@ static pool_loop *const prod_by_type[WEFT_DTYPE_COUNT] = BY_TYPE(prod);
 static pool_loop *const log_by_type[WEFT_DTYPE_COUNT] = {
     [WEFT_FLOAT] = log_f32, [WEFT_HALF] = log_f32, [WEFT_BFLOAT16] = log_f32, [WEFT_DOUBLE] = log_f64};
 
-static void cumulative_run(const kernel *k, pool_loop *fn, job *j, int64_t outer) {
+static void cumulative_run(const kernel *k, pool_loop *fn, cumulative_work *j, int64_t outer) {
   weft__kernel_loop(k, outer, j->n * j->inner + 10, fn, j);
 }
 
-static weft_err run_widened(const kernel *k, pool_loop *fn, job *j, int64_t outer, weft_tensor *y) {
+static weft_err run_widened(const kernel *k, pool_loop *fn, cumulative_work *j, int64_t outer, weft_tensor *y) {
   widened in = {0}, out = {0};
   weft_err err = weft__widened_load(&in, k->in[0]);
   if (!err) err = weft__widened_output(&out, y);
@@ -109,12 +109,12 @@ static weft_err cumulative_scan(kernel *k, pool_loop *const *by_type) {
   weft_tensor *y = weft__out(k, 0, s);
   if (!y) return WEFT_OOM;
   if (weft__tensor_count(y) == 0) return WEFT_OK;
-  job j = {.x = x->data,
-           .y = y->data,
-           .n = s->dim[axis],
-           .inner = weft__shape_product(s, weft__int_sat(axis) + 1, s->rank),
-           .exclusive = weft__node_bool(k->node, "exclusive", false),
-           .reverse = weft__node_bool(k->node, "reverse", false)};
+  cumulative_work j = {.x = x->data,
+                       .y = y->data,
+                       .n = s->dim[axis],
+                       .inner = weft__shape_product(s, weft__int_sat(axis) + 1, s->rank),
+                       .exclusive = weft__node_bool(k->node, "exclusive", false),
+                       .reverse = weft__node_bool(k->node, "reverse", false)};
   const int64_t outer = weft__shape_product(s, 0, weft__int_sat(axis));
   if (weft__is_16bit(x->dtype)) return run_widened(k, by_type[x->dtype], &j, outer, y);
   cumulative_run(k, by_type[x->dtype], &j, outer);

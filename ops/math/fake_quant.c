@@ -61,16 +61,16 @@ static weft_err check_bits(const kernel *k) {
 }
 
 /* ---- one range, or one for each channel ---- */
-typedef struct job {
+typedef struct fake_quant_work {
   const kernel *k;
   const float *x, *dy, *min, *max;
   float *out, *d_min, *d_max;
   int64_t channels;
   bool by_inverse;
-} job;
+} fake_quant_work;
 
 static void round_range(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const fake_quant_work *j = arg;
   const int64_t n = j->channels;
   for (int64_t c = 0; c < n; c++) {
     const range r = range_of(j->k, j->min[c], j->max[c], j->by_inverse);
@@ -82,7 +82,7 @@ static void round_range(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static void pass_back(const job *j, int64_t c, int64_t rows) {
+static void pass_back(const fake_quant_work *j, int64_t c, int64_t rows) {
   const int64_t n = j->channels;
   const range r = range_of(j->k, j->min[c], j->max[c], j->by_inverse);
   double below = 0, above = 0;
@@ -98,7 +98,7 @@ static void pass_back(const job *j, int64_t c, int64_t rows) {
 }
 
 /* Reads the ends of the ranges: attributes, or inputs from `first` on. */
-static weft_err read_ranges(kernel *k, job *j, int first, float ends[2]) {
+static weft_err read_ranges(kernel *k, fake_quant_work *j, int first, float ends[2]) {
   const weft_tensor *x = k->in[first ? first - 1 : k->n_in - 1];
   j->k = k;
   j->x = TENSOR_DATA(x, float);
@@ -120,7 +120,7 @@ static weft_err read_ranges(kernel *k, job *j, int first, float ends[2]) {
   return WEFT_OK;
 }
 
-static weft_err read_channels(const kernel *k, job *j, int first, bool per_channel) {
+static weft_err read_channels(const kernel *k, fake_quant_work *j, int first, bool per_channel) {
   const shape *x = &k->in[first - 1]->shape;
   for (int i = first; i < first + 2; i++) {
     if (!per_channel) WEFT_TRY(weft__kernel_scalar(k, i, i == first ? "min" : "max"));
@@ -134,7 +134,7 @@ static weft_err read_channels(const kernel *k, job *j, int first, bool per_chann
 }
 
 static weft_err fake_quant_run(kernel *k, int first, bool per_channel) {
-  job j = {0};
+  fake_quant_work j = {0};
   float ends[2];
   WEFT_TRY(read_ranges(k, &j, first, ends));
   if (first) WEFT_TRY(read_channels(k, &j, first, per_channel));
@@ -147,7 +147,7 @@ static weft_err fake_quant_run(kernel *k, int first, bool per_channel) {
 }
 
 static weft_err run_back(kernel *k, int first, bool per_channel) {
-  job j = {.dy = TENSOR_DATA(k->in[0], float)};
+  fake_quant_work j = {.dy = TENSOR_DATA(k->in[0], float)};
   float ends[2];
   const shape *s = &k->in[0]->shape;
   WEFT_TRY(read_ranges(k, &j, first, ends));

@@ -262,13 +262,13 @@ WEFT_TARGET_CLONES static void find_bins(double *v, int64_t n, double low, doubl
   }
 }
 
-typedef struct histogram_job {
+typedef struct histogram_work {
   const weft_tensor *x;
   weft_tensor *out;
   double low, width;
   int64_t bins;
   atomic_bool has_nan, failed; /* failed: memory was exhausted */
-} histogram_job;
+} histogram_work;
 
 static void add_counts(weft_tensor *out, const int64_t *count, int64_t bins) {
   for (int64_t b = 0; b < bins; b++)
@@ -280,7 +280,7 @@ static void add_counts(weft_tensor *out, const int64_t *count, int64_t bins) {
 
 /* Counts the values of blocks [begin, end) by themselves, and adds the counts to those of the other threads. */
 static void histogram_blocks(void *arg, int64_t begin, int64_t end) {
-  histogram_job *j = arg;
+  histogram_work *j = arg;
   const int64_t all = weft__tensor_count(j->x), last = end * BLOCK < all ? end * BLOCK : all;
   int64_t *count = weft__alloc_zero((size_t)j->bins, sizeof *count);
   double v[BLOCK];
@@ -300,7 +300,7 @@ static void histogram_blocks(void *arg, int64_t begin, int64_t end) {
 
 static weft_err histogram_cpu(kernel *k) {
   double high;
-  histogram_job j = {.x = k->in[0]};
+  histogram_work j = {.x = k->in[0]};
   WEFT_TRY(check_range(k, &j.low, &high, &j.bins));
   if (!(j.out = weft__out(k, 0, &SHAPE1(j.bins)))) return WEFT_OOM;
   memset(j.out->data, 0, weft__tensor_bytes(j.out));

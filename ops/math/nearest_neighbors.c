@@ -5,13 +5,13 @@
 #include "graph/kernel.h"
 #include "kernels/work/long_work.h"
 
-typedef struct neighbors_job {
+typedef struct neighbors_work {
   const float *points, *centers;
   int64_t n_centers, width, k;
   int64_t *index; /* both (points, k) */
   float *distance;
   long_work *work;
-} neighbors_job;
+} neighbors_work;
 
 static float squared_distance(const float *a, const float *b, int64_t n) {
   float sum = 0;
@@ -20,7 +20,7 @@ static float squared_distance(const float *a, const float *b, int64_t n) {
 }
 
 /* Inserts a center into the sorted list of the `have` nearest ones, which has room for k.  Returns the new length. */
-static int64_t neighbors_insert(const neighbors_job *j, int64_t *index, float *distance, int64_t have, int64_t center,
+static int64_t neighbors_insert(const neighbors_work *j, int64_t *index, float *distance, int64_t have, int64_t center,
                                 float d) {
   if (have == j->k && !(d < distance[have - 1])) return have;
   int64_t at = have < j->k ? have : have - 1;
@@ -34,7 +34,7 @@ static int64_t neighbors_insert(const neighbors_job *j, int64_t *index, float *d
 }
 
 static void neighbors_points(void *arg, int64_t begin, int64_t end) {
-  const neighbors_job *j = arg;
+  const neighbors_work *j = arg;
   int64_t spent = 0;
   for (int64_t p = begin; p < end; p++) {
     int64_t have = 0;
@@ -64,11 +64,11 @@ static weft_err neighbors_cpu(kernel *k) {
   WEFT_TRY(neighbors_check(k));
   const int64_t rows = k->in[0]->shape.dim[0], asked = TENSOR_DATA(k->in[2], int64_t)[0];
   long_work work = weft__long_work(k);
-  neighbors_job j = {.work = &work,
-                     .points = TENSOR_DATA(k->in[0], float),
-                     .centers = TENSOR_DATA(k->in[1], float),
-                     .n_centers = k->in[1]->shape.dim[0],
-                     .width = k->in[0]->shape.dim[1]};
+  neighbors_work j = {.work = &work,
+                      .points = TENSOR_DATA(k->in[0], float),
+                      .centers = TENSOR_DATA(k->in[1], float),
+                      .n_centers = k->in[1]->shape.dim[0],
+                      .width = k->in[0]->shape.dim[1]};
   j.k = asked < j.n_centers ? asked : j.n_centers;
   const shape s = SHAPE2(rows, j.k);
   weft_tensor *index = weft__out(k, 0, &s), *distance = weft__out(k, 1, &s);

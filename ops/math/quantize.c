@@ -47,15 +47,15 @@ static void quantize_put(weft_tensor *t, int64_t i, double x) {
 }
 
 /* ---- one range, or one for each slice along an axis ---- */
-typedef struct job {
+typedef struct quantize_work {
   mode mode;
   limits of;
   int64_t outer, slices, inner; /* elements: outer x slices x inner */
   const weft_tensor *in;
   weft_tensor *out;
-} job;
+} quantize_work;
 
-static weft_err read_axis(const kernel *k, job *j) {
+static weft_err read_axis(const kernel *k, quantize_work *j) {
   const shape *x = &k->in[0]->shape;
   const int64_t axis = weft__node_int(k->node, "axis", -1);
   if (axis >= x->rank || axis < -1)
@@ -112,7 +112,7 @@ static void set_scaled(scale *s) {
   s->max = (float)s->high / s->by;
 }
 
-static scale scale_of(const kernel *k, const job *j, float min, float max) {
+static scale scale_of(const kernel *k, const quantize_work *j, float min, float max) {
   const float least = weft__node_float(k->node, "ensure_minimum_range", 0.01f);
   const bool narrow = weft__node_bool(k->node, "narrow_range", false) && j->mode == SCALED;
   const char *rounding = weft__node_str(k->node, "round_mode").data;
@@ -128,7 +128,7 @@ static scale scale_of(const kernel *k, const job *j, float min, float max) {
   return s;
 }
 
-static double quantize_quantized(const job *j, const scale *s, float x) {
+static double quantize_quantized(const quantize_work *j, const scale *s, float x) {
   double q;
   if (isnan(x)) return 0;
   const float inside = fmaxf(fminf(x, s->max), s->min);
@@ -143,7 +143,7 @@ static double quantize_quantized(const job *j, const scale *s, float x) {
   return q < j->of.low ? j->of.low : q > j->of.high ? j->of.high : q;
 }
 
-static weft_err check_quantize(const kernel *k, const job *j) {
+static weft_err check_quantize(const kernel *k, const quantize_work *j) {
   const char *rounding = weft__node_str(k->node, "round_mode").data;
   if (rounding && strcmp(rounding, "HALF_TO_EVEN") == 0 && j->mode != SCALED)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED'");
@@ -157,7 +157,7 @@ static weft_err check_quantize(const kernel *k, const job *j) {
 }
 
 static weft_err quantize_cpu(kernel *k) {
-  job j = {.mode = mode_of(k->node), .in = k->in[0]};
+  quantize_work j = {.mode = mode_of(k->node), .in = k->in[0]};
   const weft_dtype type = weft__node_type(k->node, "T");
   if (!limits_of(type, &j.of)) return weft__kernel_no_type(k, type);
   WEFT_TRY(read_axis(k, &j));
@@ -179,14 +179,14 @@ static weft_err quantize_cpu(kernel *k) {
 /* ---- Dequantize ---- */
 
 /* x = base + (q - first) * step */
-typedef struct line {
+typedef struct quantize_line {
   float base, step;
   double first;
-} line;
+} quantize_line;
 
-static line line_of(const kernel *k, const job *j, float min, float max) {
+static quantize_line line_of(const kernel *k, const quantize_work *j, float min, float max) {
   const double whole = j->of.high - j->of.low;
-  line l = {.base = min, .first = j->of.low};
+  quantize_line l = {.base = min, .first = j->of.low};
   if (j->mode == MIN_COMBINED) {
     l.step = (max - min) / (float)whole;
   } else if (j->mode == MIN_FIRST) {
@@ -203,7 +203,7 @@ static line line_of(const kernel *k, const job *j, float min, float max) {
 }
 
 static weft_err dequantize_cpu(kernel *k) {
-  job j = {.mode = mode_of(k->node), .in = k->in[0]};
+  quantize_work j = {.mode = mode_of(k->node), .in = k->in[0]};
   if (!limits_of(j.in->dtype, &j.of)) return weft__kernel_no_type(k, j.in->dtype);
   WEFT_TRY(read_axis(k, &j));
   if (!(j.out = weft__out(k, 0, &j.in->shape))) return WEFT_OOM;
@@ -215,7 +215,7 @@ static weft_err dequantize_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_UNIMPLEMENTED,
                              "MIN_FIRST mode is not implemented for Dequantize with axis != -1.");
   for (int64_t c = 0; c < j.slices; c++) {
-    const line l = line_of(k, &j, TENSOR_DATA(k->in[1], float)[c], TENSOR_DATA(k->in[2], float)[c]);
+    const quantize_line l = line_of(k, &j, TENSOR_DATA(k->in[1], float)[c], TENSOR_DATA(k->in[2], float)[c]);
     for (int64_t o = 0; o < j.outer; o++)
       for (int64_t i = 0, at = (o * j.slices + c) * j.inner; i < j.inner; i++) {
         const float x = (float)((double)weft__quantized_get(j.in, at + i) - l.first) * l.step + l.base;

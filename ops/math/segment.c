@@ -122,11 +122,11 @@ static weft_err segment_combine(kernel *k, kind what, const int64_t *id, int64_t
                                 void (*after)(weft_dtype seen_as, void *z, const void *arg), const void *arg) {
   const weft_tensor *x = k->in[0];
   const weft_dtype seen_as = weft__is_16bit(x->dtype) ? WEFT_FLOAT : x->dtype;
-  segment_job j = {.loop = combine_of(what)->loop[seen_as],
-                   .size = weft__dtype_size(seen_as),
-                   .id = id,
-                   .rows = rows,
-                   .inner = inner};
+  segment_work j = {.loop = combine_of(what)->loop[seen_as],
+                    .size = weft__dtype_size(seen_as),
+                    .id = id,
+                    .rows = rows,
+                    .inner = inner};
   if (!j.loop) return weft__kernel_no_type(k, x->dtype);
   widened xs = {0}, zs = {0};
   weft_err err = WEFT_OK;

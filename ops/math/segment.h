@@ -6,7 +6,7 @@
 #include "kernels/simd/widen.h"
 
 /* Combines row i of x into row id[i] of z with `loop`. */
-typedef struct segment_job {
+typedef struct segment_work {
   elem_loop *loop;
   size_t size; /* of an element */
   const char *x;
@@ -14,9 +14,9 @@ typedef struct segment_job {
   const int64_t *id;   /* negative: the row is skipped */
   const int64_t *from; /* the row of x to use for i; NULL: i itself */
   int64_t rows, inner;
-} segment_job;
+} segment_work;
 
-void weft__segment_run(const kernel *k, const segment_job *j); /* segment_rows.c */
+void weft__segment_run(const kernel *k, const segment_work *j); /* segment_rows.c */
 
 /* Stores the ids of input i as int64 in *ids, a scratch tensor that the caller clears. */
 weft_err weft__segment_ids(kernel *k, int i, weft_tensor *ids);

@@ -23,28 +23,28 @@ enum {
 typedef float sum_lanes __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
 
 typedef struct row_work {
-  const segment_job *job;
+  const segment_work *job;
   int64_t parts; /* that the rows are split into */
   int64_t strips;
-  bool sums;                                                         /* of floats */
-  void (*numbers)(const segment_job *j, int64_t begin, int64_t end); /* for sums of rows of one number, or NULL */
+  bool sums;                                                          /* of floats */
+  void (*numbers)(const segment_work *j, int64_t begin, int64_t end); /* for sums of rows of one number, or NULL */
 } row_work;
 
-static int64_t source_row(const segment_job *j, int64_t i) { return j->from ? j->from[i] : i; }
+static int64_t source_row(const segment_work *j, int64_t i) { return j->from ? j->from[i] : i; }
 
 /* The rows of a job on floats: row i of the job in x, and its segment's row in z. */
-static const float *float_source(const segment_job *j, int64_t i) {
+static const float *float_source(const segment_work *j, int64_t i) {
   const float *x = (const void *)j->x;
   return x + source_row(j, i) * j->inner;
 }
 
-static float *float_sum(const segment_job *j, int64_t i) {
+static float *float_sum(const segment_work *j, int64_t i) {
   float *z = (void *)j->z;
   return z + j->id[i] * j->inner;
 }
 
 /* Adds rows [begin, end) to their row of z, both of floats: `vectors` * 4 columns from `at` on. */
-static inline __attribute__((always_inline)) void sum_columns(const segment_job *j, int64_t begin, int64_t end,
+static inline __attribute__((always_inline)) void sum_columns(const segment_work *j, int64_t begin, int64_t end,
                                                               int64_t at, const int vectors) {
   sum_lanes *to = (sum_lanes *)(float_sum(j, begin) + at), sum[MOST_VECTORS];
   UNROLL for (int v = 0; v < vectors; v++) sum[v] = to[v];
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void sum_columns(const segment_job 
   UNROLL for (int v = 0; v < vectors; v++) to[v] = sum[v];
 }
 
-static void sum_rows(const segment_job *j, int64_t begin, int64_t end, int64_t first, int64_t last) {
+static void sum_rows(const segment_work *j, int64_t begin, int64_t end, int64_t first, int64_t last) {
   enum { LANES = sizeof(sum_lanes) / sizeof(float) };
   int64_t at = first;
   for (; at + MOST_VECTORS * LANES <= last; at += MOST_VECTORS * LANES) sum_columns(j, begin, end, at, MOST_VECTORS);
@@ -70,7 +70,7 @@ static void sum_rows(const segment_job *j, int64_t begin, int64_t end, int64_t f
 
 /* Adds rows [begin, end) of one number each; those of one segment that follow one another in a register. */
 #define DEFINE_SUM_NUMBERS(T, U)                                                                                       \
-  static void sum_numbers_##T(const segment_job *j, int64_t begin, int64_t end) {                                      \
+  static void sum_numbers_##T(const segment_work *j, int64_t begin, int64_t end) {                                     \
     const T *x = (const void *)j->x;                                                                                   \
     T *z = (void *)j->z;                                                                                               \
     for (int64_t i = begin; i < end;) {                                                                                \
@@ -91,7 +91,7 @@ DEFINE_SUM_NUMBERS(int64_t, uint64_t)
 
 /* Sets what w sums by itself instead of calling the loop of an op for every row. */
 static void choose_sums(row_work *w) {
-  const segment_job *j = w->job;
+  const segment_work *j = w->job;
   elem_loop *const *add = weft__add_op.loop;
   w->sums = j->loop == add[WEFT_FLOAT];
   if (j->inner > 1) return;
@@ -102,7 +102,7 @@ static void choose_sums(row_work *w) {
 }
 
 /* Combines the rows of one segment, [begin, end). */
-static inline void combine_rows(const segment_job *j, int64_t begin, int64_t end, int64_t first, int64_t last) {
+static inline void combine_rows(const segment_work *j, int64_t begin, int64_t end, int64_t first, int64_t last) {
   char *z = j->z + (size_t)(j->id[begin] * j->inner + first) * j->size;
   for (int64_t i = begin; i < end; i++) {
     const void *in[2] = {z, j->x + (size_t)(source_row(j, i) * j->inner + first) * j->size};
@@ -111,7 +111,7 @@ static inline void combine_rows(const segment_job *j, int64_t begin, int64_t end
 }
 
 static void run_rows(const row_work *w, int64_t begin, int64_t stop, int64_t first, int64_t last) {
-  const segment_job *j = w->job;
+  const segment_work *j = w->job;
   const size_t bytes = (size_t)(last - first) * j->size;
   for (int64_t i = begin, end, ahead = begin; i < stop; i = end) {
     const int64_t id = j->id[i];
@@ -128,7 +128,7 @@ static void run_rows(const row_work *w, int64_t begin, int64_t stop, int64_t fir
 
 /* The first row of a part: a part begins with a segment. */
 static int64_t row_cut(const row_work *w, int64_t part) {
-  const segment_job *j = w->job;
+  const segment_work *j = w->job;
   int64_t i = j->rows / w->parts * part;
   if (part == w->parts) return j->rows;
   while (i > 0 && i < j->rows && j->id[i] == j->id[i - 1]) i++;
@@ -146,13 +146,13 @@ static void run_row_work(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static bool ids_ascend(const segment_job *j) {
+static bool ids_ascend(const segment_work *j) {
   for (int64_t i = 1; i < j->rows; i++)
     if (j->id[i] < j->id[i - 1]) return false;
   return true;
 }
 
-void weft__segment_run(const kernel *k, const segment_job *j) {
+void weft__segment_run(const kernel *k, const segment_work *j) {
   if (j->rows <= 0 || j->inner <= 0) return;
   const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
   const int64_t strips = (j->inner + STRIP - 1) / STRIP, width = j->inner < STRIP ? j->inner : STRIP;

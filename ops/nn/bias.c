@@ -12,13 +12,13 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/simd/widen.h"
 
-typedef struct bias_job {
+typedef struct bias_work {
   int64_t outer, channels, inner;
   const void *x, *b;
   void *y;
   void *partial; /* one row of channel sums per block */
   int64_t block; /* rows in a block */
-} bias_job;
+} bias_work;
 
 static bool bias_channels_second(const weft_node *n) { return weft__node_str_is(n, "data_format", "NCHW"); }
 
@@ -26,7 +26,7 @@ static bool bias_channels_second(const weft_node *n) { return weft__node_str_is(
 
 #define DEFINE_BIAS_ADD(name, T)                                                                                       \
   WEFT_TARGET_CLONES static void name(void *arg, int64_t begin, int64_t end) {                                         \
-    const bias_job *j = arg;                                                                                           \
+    const bias_work *j = arg;                                                                                          \
     const int64_t C = j->channels, inner = j->inner;                                                                   \
     const T *b = j->b;                                                                                                 \
     for (int64_t r = begin; r < end; r++) {                                                                            \
@@ -88,7 +88,7 @@ static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
 #define DEFINE_SUM(name, T)                                                                                            \
   DEFINE_SUM_ROWS(name, T)                                                                                             \
   static void name##_blocks(void *arg, int64_t begin, int64_t end) {                                                   \
-    const bias_job *j = arg;                                                                                           \
+    const bias_work *j = arg;                                                                                          \
     const int64_t C = j->channels, inner = j->inner;                                                                   \
     for (int64_t i = begin; i < end; i++) {                                                                            \
       T *acc = (T *)j->partial + i * C;                                                                                \
@@ -102,7 +102,7 @@ static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
           for (int64_t c = 0; c < C; c++, x += inner) acc[c] = (T)(acc[c] + name##_span(x, inner));                    \
     }                                                                                                                  \
   }                                                                                                                    \
-  static void name##_join(const bias_job *j, int64_t blocks) {                                                         \
+  static void name##_join(const bias_work *j, int64_t blocks) {                                                        \
     for (int64_t c = 0; c < j->channels; c++) ((T *)j->y)[c] = 0;                                                      \
     name##_rows(j->partial, blocks, j->channels, j->y);                                                                \
   }
@@ -119,7 +119,7 @@ DEFINE_SUM(sum_complex128, double complex)
 
 typedef struct bias_type {
   pool_loop *add, *blocks;
-  void (*join)(const bias_job *j, int64_t blocks);
+  void (*join)(const bias_work *j, int64_t blocks);
   weft_dtype as; /* the type to compute in, with the same arithmetic */
 } bias_type;
 
@@ -144,7 +144,7 @@ static bool bias_type_of(weft_dtype t, bias_type *out) {
 }
 
 /* Sets the view of the tensor as (outer, channels, inner). */
-static weft_err bias_view(const kernel *k, bias_job *j) {
+static weft_err bias_view(const kernel *k, bias_work *j) {
   const shape *s = &k->in[0]->shape;
   if (s->rank < 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor must be at least 2D: %s", weft__shape_text(s));
@@ -156,7 +156,7 @@ static weft_err bias_view(const kernel *k, bias_job *j) {
 }
 
 static weft_err bias_add_cpu(kernel *k) {
-  bias_job j;
+  bias_work j;
   bias_type type;
   const weft_tensor *x = k->in[0], *b = k->in[1];
   if (!bias_type_of(x->dtype, &type)) return weft__kernel_no_type(k, x->dtype);
@@ -186,12 +186,12 @@ static weft_err bias_add_cpu(kernel *k) {
 }
 
 /* Returns the rows of a block: about 16 k elements, at least one row. */
-static int64_t block_rows(const bias_job *j) {
+static int64_t block_rows(const bias_work *j) {
   const int64_t row = j->channels * j->inner, rows = 16384 / (row ? row : 1);
   return rows < 1 ? 1 : rows;
 }
 
-static weft_err bias_sums(kernel *k, bias_job *j, const bias_type *type) {
+static weft_err bias_sums(kernel *k, bias_work *j, const bias_type *type) {
   j->block = block_rows(j);
   const int64_t blocks = (j->outer + j->block - 1) / j->block, row = j->channels * j->inner;
   weft_tensor partial = {0};
@@ -206,7 +206,7 @@ static weft_err bias_sums(kernel *k, bias_job *j, const bias_type *type) {
 }
 
 static weft_err bias_add_grad_cpu(kernel *k) {
-  bias_job j;
+  bias_work j;
   bias_type type;
   const weft_tensor *x = k->in[0];
   if (!bias_type_of(x->dtype, &type)) return weft__kernel_no_type(k, x->dtype);

@@ -74,12 +74,12 @@ typedef struct strides {
   int64_t n, h, w, c; /* strides of an image along each axis, in elements */
 } strides;
 
-typedef struct plain_job {
+typedef struct plain_work {
   conv c;
   strides x, y;
   const void *a, *b; /* the two inputs, out of (image, filter, result), in this order */
   void *out;
-} plain_job;
+} plain_work;
 
 static strides strides_of(const window *w, int64_t h, int64_t width, int64_t channels) {
   if (w->channels_second) return (strides){channels * h * width, width, 1, h * width};
@@ -108,7 +108,7 @@ static weft_err plain_run(kernel *k, weft_dtype type, int pass, const window *w,
                                          {plain_double_forward, plain_double_input, plain_double_filter},
                                          {plain_int32_forward, plain_int32_input, plain_int32_filter}};
   const window_axis *h = &c->at[0], *v = &c->at[1];
-  plain_job j = {*c, strides_of(w, h->in, v->in, c->in_ch), strides_of(w, h->out, v->out, c->out_ch), a, b, out};
+  plain_work j = {*c, strides_of(w, h->in, v->in, c->in_ch), strides_of(w, h->out, v->out, c->out_ch), a, b, out};
   const int64_t depth = h->size * v->size * c->in_ch / c->groups;
   const int64_t rows = pass == FORWARD ? c->batch * h->out : pass == TO_INPUT ? c->batch * h->in : depth;
   const int64_t products = c->batch * h->out * v->out * c->out_ch * depth;

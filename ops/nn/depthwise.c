@@ -97,7 +97,7 @@ typedef void strip_fn(const strip *s);
 DEFINE_STRIP(strip_floats, sum_floats, float)
 DEFINE_STRIP(strip_doubles, sum_doubles, double)
 
-typedef struct job {
+typedef struct depthwise_work {
   const conv *c;
   int64_t row; /* bytes of all channels of one pixel */
   const char *a, *b;
@@ -105,9 +105,9 @@ typedef struct job {
   sum_fn *sum;
   strip_fn *strip;
   int64_t slices;
-} job;
+} depthwise_work;
 
-static void add_pair(const job *j, pairs *p, void *out, const void *a, const void *b) {
+static void add_pair(const depthwise_work *j, pairs *p, void *out, const void *a, const void *b) {
   p->a[p->n] = a;
   p->b[p->n++] = b;
   if (p->n < PAIRS) return;
@@ -117,7 +117,7 @@ static void add_pair(const job *j, pairs *p, void *out, const void *a, const voi
 }
 
 /* Completes the sum.  A sum without pairs is zero. */
-static void finish_pairs(const job *j, pairs *p, void *out) {
+static void finish_pairs(const depthwise_work *j, pairs *p, void *out) {
   if (p->n || !p->begun) j->sum(out, j->c->out_ch, p);
   p->begun = false;
   p->n = 0;
@@ -134,8 +134,8 @@ static void taps_inside(const window_axis *a, int64_t at, int64_t *begin, int64_
 }
 
 /* Computes one pixel of the result. */
-static void forward_pixel(const job *j, pairs *p, int64_t n, int64_t top, int64_t left, const int64_t high[2],
-                          char *out) {
+static void forward_pixel(const depthwise_work *j, pairs *p, int64_t n, int64_t top, int64_t left,
+                          const int64_t high[2], char *out) {
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
   int64_t first, last;
   taps_inside(w, left, &first, &last);
@@ -156,7 +156,8 @@ static void pixels_inside(const window_axis *a, int64_t *begin, int64_t *end) {
 }
 
 /* Computes the pixels of a row that have all their taps along it. */
-static void forward_strip(const job *j, int64_t row, int64_t top, const int64_t high[2], const int64_t inside[2]) {
+static void forward_strip(const depthwise_work *j, int64_t row, int64_t top, const int64_t high[2],
+                          const int64_t inside[2]) {
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
   const int64_t left = inside[0] * w->stride - w->before;
   const int64_t first = (row / h->out * h->in + top + high[0] * h->dilation) * w->in + left;
@@ -174,7 +175,7 @@ static void forward_strip(const job *j, int64_t row, int64_t top, const int64_t 
 
 /* Computes rows [begin, end) of the result, numbered over the batch. */
 static void forward_rows(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const depthwise_work *j = arg;
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
   pairs p = {.n = 0};
   for (int64_t row = begin; row < end; row++) {
@@ -201,7 +202,7 @@ static inline int64_t result_of(const window_axis *a, int64_t at) {
 
 /* Computes rows of the image's gradient. */
 static void input_rows(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const depthwise_work *j = arg;
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
   pairs p = {.n = 0};
   for (int64_t row = begin; row < end; row++)
@@ -221,7 +222,7 @@ static void input_rows(void *arg, int64_t begin, int64_t end) {
 }
 
 /* Adds one row of the result to one tap of the filter's gradient. */
-static void filter_row(const job *j, int64_t row, int64_t ih, int64_t kw, char *out) {
+static void filter_row(const depthwise_work *j, int64_t row, int64_t ih, int64_t kw, char *out) {
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
   const char *x = j->a + (row / h->out * h->in + ih) * w->in * j->row, *dy = j->b + row * w->out * j->row;
   pairs p = {.begun = true};
@@ -233,7 +234,7 @@ static void filter_row(const job *j, int64_t row, int64_t ih, int64_t kw, char *
 
 /* Processes slices of the rows of all results.  Each slice accumulates its own filter gradient. */
 static void filter_slices(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const depthwise_work *j = arg;
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
   const int64_t rows = j->c->batch * h->out;
   for (int64_t s = begin; s < end; s++) {
@@ -250,21 +251,21 @@ static void filter_slices(void *arg, int64_t begin, int64_t end) {
 
 /* ---- repeating channels ---- */
 
-typedef struct times_job {
+typedef struct times_work {
   const void *from;
   void *to;
   int64_t times; /* the number of repetitions of each value */
-} times_job;
+} times_work;
 
 #define DEFINE_TIMES(name, T)                                                                                          \
   static void name##_repeat(void *arg, int64_t begin, int64_t end) {                                                   \
-    const times_job *j = arg;                                                                                          \
+    const times_work *j = arg;                                                                                         \
     T *to = (T *)j->to + begin * j->times;                                                                             \
     for (int64_t i = begin; i < end; i++)                                                                              \
       for (int64_t m = 0; m < j->times; m++) *to++ = ((const T *)j->from)[i];                                          \
   }                                                                                                                    \
   static void name##_gather(void *arg, int64_t begin, int64_t end) {                                                   \
-    const times_job *j = arg;                                                                                          \
+    const times_work *j = arg;                                                                                         \
     const T *from = (const T *)j->from + begin * j->times;                                                             \
     for (int64_t i = begin; i < end; i++) {                                                                            \
       T sum = 0;                                                                                                       \
@@ -279,12 +280,12 @@ DEFINE_TIMES(floats, float)
 DEFINE_TIMES(doubles, double)
 
 static void depthwise_repeat(const kernel *k, weft_dtype type, void *to, const void *from, int64_t n, int64_t times) {
-  times_job j = {from, to, times};
+  times_work j = {from, to, times};
   weft__kernel_loop(k, n, times, type == WEFT_DOUBLE ? doubles_repeat : floats_repeat, &j);
 }
 
 static void depthwise_gather(const kernel *k, weft_dtype type, void *to, const void *from, int64_t n, int64_t times) {
-  times_job j = {from, to, times};
+  times_work j = {from, to, times};
   weft__kernel_loop(k, n, times, type == WEFT_DOUBLE ? doubles_gather : floats_gather, &j);
 }
 
@@ -305,14 +306,14 @@ static weft_err depthwise_compute(kernel *k, weft_dtype type, int pass, const co
   const window_axis *h = &c->at[0], *w = &c->at[1];
   const int64_t times = c->out_ch / c->in_ch, pixels = c->batch * h->in * w->in, taps = h->size * w->size;
   const int64_t rows = c->batch * h->out;
-  job j = {c,
-           c->out_ch * (int64_t)weft__dtype_size(type),
-           a,
-           b,
-           out,
-           type == WEFT_DOUBLE ? sum_doubles : sum_floats,
-           type == WEFT_DOUBLE ? strip_doubles : strip_floats,
-           1};
+  depthwise_work j = {c,
+                      c->out_ch * (int64_t)weft__dtype_size(type),
+                      a,
+                      b,
+                      out,
+                      type == WEFT_DOUBLE ? sum_doubles : sum_floats,
+                      type == WEFT_DOUBLE ? strip_doubles : strip_floats,
+                      1};
   const int64_t cost = w->out * taps * c->out_ch / 8 + 1;
   weft_tensor wide_image = {0}, filters = {0};
   weft_err err = WEFT_OK;

@@ -11,17 +11,17 @@
 #include "kernels/simd/widen.h"
 #include "kernels/work/long_work.h"
 
-typedef struct lrn_job {
+typedef struct lrn_work {
   int64_t channels, radius;
   float bias, alpha, beta;
   const float *x, *y, *dy; /* y and dy: only for the gradient */
   float *out;
   long_work *work;
   bool failed; /* out of memory; any thread may set it to true */
-} lrn_job;
+} lrn_work;
 
 /* sum[c] = the sum of padded[c .. c + 2 radius]. */
-WEFT_TARGET_CLONES static void window_sums(const lrn_job *j, const float *restrict padded, float *restrict sum) {
+WEFT_TARGET_CLONES static void window_sums(const lrn_work *j, const float *restrict padded, float *restrict sum) {
   const int64_t n = j->channels;
   int64_t spent = 0;
   for (int64_t c = 0; c < n; c++) sum[c] = padded[c];
@@ -30,7 +30,7 @@ WEFT_TARGET_CLONES static void window_sums(const lrn_job *j, const float *restri
 }
 
 /* norm[c] = bias + alpha * sum of squares of the channels within radius of c. */
-WEFT_TARGET_CLONES static void lrn_norms(const lrn_job *j, const float *restrict x, float *restrict padded,
+WEFT_TARGET_CLONES static void lrn_norms(const lrn_work *j, const float *restrict x, float *restrict padded,
                                          float *restrict norm) {
   const int64_t n = j->channels;
   for (int64_t c = 0; c < n; c++) padded[j->radius + c] = x[c] * x[c];
@@ -38,7 +38,7 @@ WEFT_TARGET_CLONES static void lrn_norms(const lrn_job *j, const float *restrict
   for (int64_t c = 0; c < n; c++) norm[c] = j->bias + j->alpha * norm[c];
 }
 
-WEFT_TARGET_CLONES static void forward_row(const lrn_job *j, const float *x, const float *norm, float *y) {
+WEFT_TARGET_CLONES static void forward_row(const lrn_work *j, const float *x, const float *norm, float *y) {
   if (j->beta == 0.5f) /* the default */
     WEFT_IVDEP for (int64_t c = 0; c < j->channels; c++) y[c] = x[c] / sqrtf(norm[c]);
   else if (j->beta == 0.75f) /* AlexNet's */
@@ -48,7 +48,7 @@ WEFT_TARGET_CLONES static void forward_row(const lrn_job *j, const float *x, con
 }
 
 /* dx = dy norm^-beta - 2 alpha beta x * sum over nearby channels of dy y / norm. */
-WEFT_TARGET_CLONES static void grad_row(const lrn_job *j, int64_t at, const float *norm, float *padded, float *sum) {
+WEFT_TARGET_CLONES static void grad_row(const lrn_work *j, int64_t at, const float *norm, float *padded, float *sum) {
   const int64_t n = j->channels;
   const float *x = j->x + at, *y = j->y + at, *dy = j->dy + at;
   float *dx = j->out + at;
@@ -59,7 +59,7 @@ WEFT_TARGET_CLONES static void grad_row(const lrn_job *j, int64_t at, const floa
 }
 
 static void lrn_rows(void *arg, int64_t begin, int64_t end) {
-  lrn_job *j = arg;
+  lrn_work *j = arg;
   const int64_t n = j->channels, room = n + 2 * j->radius;
   float *padded = weft__alloc_zero((size_t)(room + 2 * n), sizeof *padded);
   if (!padded) {
@@ -78,20 +78,20 @@ static void lrn_rows(void *arg, int64_t begin, int64_t end) {
   weft__free(padded);
 }
 
-static weft_err lrn_attrs(const kernel *k, const shape *s, lrn_job *j) {
+static weft_err lrn_attrs(const kernel *k, const shape *s, lrn_work *j) {
   const int64_t radius = weft__node_int(k->node, "depth_radius", 5);
   if (s->rank != 4) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "in must be 4-dimensional");
   if (radius < 0 || radius > INT32_MAX)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "depth_radius = %lld larger than int max", (long long)radius);
-  *j = (lrn_job){.channels = s->dim[3],
-                 .radius = radius < s->dim[3] ? radius : s->dim[3],
-                 .bias = weft__node_float(k->node, "bias", 1),
-                 .alpha = weft__node_float(k->node, "alpha", 1),
-                 .beta = weft__node_float(k->node, "beta", 0.5f)};
+  *j = (lrn_work){.channels = s->dim[3],
+                  .radius = radius < s->dim[3] ? radius : s->dim[3],
+                  .bias = weft__node_float(k->node, "bias", 1),
+                  .alpha = weft__node_float(k->node, "alpha", 1),
+                  .beta = weft__node_float(k->node, "beta", 0.5f)};
   return WEFT_OK;
 }
 
-static weft_err lrn_run(kernel *k, lrn_job *j, const shape *s) {
+static weft_err lrn_run(kernel *k, lrn_work *j, const shape *s) {
   const int64_t rows = weft__shape_product(s, 0, 3);
   long_work work = weft__long_work(k);
   j->work = &work;
@@ -103,7 +103,7 @@ static weft_err lrn_run(kernel *k, lrn_job *j, const shape *s) {
 
 static weft_err lrn_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
-  lrn_job j;
+  lrn_work j;
   WEFT_TRY(lrn_attrs(k, &x->shape, &j));
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
@@ -119,7 +119,7 @@ static weft_err lrn_cpu(kernel *k) {
 
 static weft_err lrn_grad_cpu(kernel *k) {
   const weft_tensor *dy = k->in[0], *x = k->in[1], *y = k->in[2];
-  lrn_job j;
+  lrn_work j;
   WEFT_TRY(lrn_attrs(k, &dy->shape, &j));
   if (!weft__shape_equal(&dy->shape, &x->shape) || !weft__shape_equal(&dy->shape, &y->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,

@@ -41,7 +41,7 @@ static weft_err check_explicit(const kernel *k, const window *w) {
 }
 
 /* Sets j's sizes for an image of shape s. */
-static weft_err pool_sizes(const kernel *k, const window *w, const shape *s, pool_job *j) {
+static weft_err pool_sizes(const kernel *k, const window *w, const shape *s, pool_work *j) {
   if (s->rank != 4)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "tensor_in must be 4-dimensional, but is %s",
                              weft__shape_text(s));
@@ -55,11 +55,11 @@ static weft_err pool_sizes(const kernel *k, const window *w, const shape *s, poo
     if (weft__window_place(&at[i], w->padding) != WEFT_OK)
       return weft__fail_in(WEFT_INVALID_ARGUMENT, "%s '%s'", k->node->op_name, k->node->name);
   }
-  *j = (pool_job){.h = at[0], .w = at[1], .batch = s->dim[0], .channels = s->dim[w->channel]};
+  *j = (pool_work){.h = at[0], .w = at[1], .batch = s->dim[0], .channels = s->dim[w->channel]};
   return WEFT_OK;
 }
 
-static shape pool_pooled(const window *w, const pool_job *j) {
+static shape pool_pooled(const window *w, const pool_work *j) {
   return w->channels_second ? SHAPE4(j->batch, j->channels, j->h.out, j->w.out)
                             : SHAPE4(j->batch, j->h.out, j->w.out, j->channels);
 }
@@ -77,7 +77,7 @@ static bool tiles_exactly(const window_axis *a) {
 /* ---- running a loop on views of the tensors ---- */
 
 typedef struct pool_call {
-  pool_job *job;
+  pool_work *job;
   pool_loop *loop;
   const weft_tensor *x, *g; /* NULL if the loop does not read it */
   weft_tensor *out;
@@ -86,7 +86,7 @@ typedef struct pool_call {
 } pool_call;
 
 static weft_err call_loop(kernel *k, const pool_call *c) {
-  pool_job *j = c->job;
+  pool_work *j = c->job;
   const int64_t cost = j->channels * weft__window_most(&j->h) * weft__window_most(&j->w) / 4 * j->w.out + 20;
   long_work work = weft__long_work(k);
   j->cleared = c->clear;
@@ -98,7 +98,7 @@ static weft_err call_loop(kernel *k, const pool_call *c) {
 
 /* Runs the loop on the tensors themselves.  NCHW and 16-bit types run on float copies with the channels last. */
 static weft_err call_run(kernel *k, const pool_call *c) {
-  pool_job *j = c->job;
+  pool_work *j = c->job;
   if (c->clear) memset(c->out->data, 0, weft__tensor_bytes(c->out));
   if (weft__tensor_count(c->out) == 0) return WEFT_OK;
   if (!c->transposed && !weft__is_16bit(c->out->dtype)) {
@@ -151,7 +151,7 @@ static weft_err depth_pool(kernel *k, const window *w, const pooling *loops) {
   s.dim[3] = depth / w->depth_size;
   weft_tensor *y = weft__out(k, 0, &s);
   if (!y) return WEFT_OOM;
-  pool_job j = {
+  pool_work j = {
       .h = {.size = 1, .stride = 1, .in = 1, .out = 1}, .batch = weft__shape_product(&s, 0, 3), .channels = 1};
   j.w = (window_axis){.size = w->depth_size, .stride = w->depth_size, .in = depth, .out = s.dim[3]};
   return call_run(k, &(pool_call){&j, loops->max, x, NULL, y, false, false, NULL});
@@ -160,7 +160,7 @@ static weft_err depth_pool(kernel *k, const window *w, const pooling *loops) {
 /* The values that every max-pool op computes first.  Its image is input 0. */
 typedef struct max_plan {
   window w;
-  pool_job j;
+  pool_work j;
   const pooling *loops;
   shape pooled;
 } max_plan;
@@ -294,7 +294,7 @@ static weft_err arg_max_grad_cpu(kernel *k) {
 
 static weft_err avg_pool_cpu(kernel *k) {
   const window *w = k->state;
-  pool_job j;
+  pool_work j;
   const weft_tensor *x = k->in[0];
   WEFT_TRY(pool_sizes(k, w, &x->shape, &j));
   WEFT_TRY(no_depth(k, w, "AvgPooling"));
@@ -309,7 +309,7 @@ static weft_err avg_pool_cpu(kernel *k) {
 
 static weft_err avg_pool_grad_cpu(kernel *k) {
   const window *w = k->state;
-  pool_job j;
+  pool_work j;
   shape s;
   WEFT_TRY(weft__kernel_ints(k, 0, "orig_input_shape", s.dim, &s.rank));
   if (s.rank != 4 || weft__shape_count(&s) < 0)

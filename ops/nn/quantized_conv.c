@@ -15,20 +15,21 @@ static weft_err quantized_conv_infer(infer *s) {
   return weft__quantized_infer(s, 4, 1);
 }
 
-typedef struct quantized_conv_job {
+typedef struct quantized_conv_work {
   const uint8_t *x, *f;
   uint32_t *y; /* sums wrap around, as TensorFlow's do */
   window_axis h, w;
   int64_t in_ch, out_ch;
   uint32_t zero_x, zero_f, outside; /* outside: the value of a pixel outside the image */
-} quantized_conv_job;
+} quantized_conv_work;
 
 /* Computes sums += x times the filter's row of out_ch. */
-static void conv_add(const quantized_conv_job *j, uint32_t *sums, uint32_t x, const uint8_t *f) {
+static void conv_add(const quantized_conv_work *j, uint32_t *sums, uint32_t x, const uint8_t *f) {
   for (int64_t o = 0; o < j->out_ch; o++) sums[o] += x * (f[o] - j->zero_f);
 }
 
-static void conv_pixel(const quantized_conv_job *j, const uint8_t *image, int64_t row, int64_t column, uint32_t *sums) {
+static void conv_pixel(const quantized_conv_work *j, const uint8_t *image, int64_t row, int64_t column,
+                       uint32_t *sums) {
   memset(sums, 0, (size_t)j->out_ch * sizeof *sums);
   for (int64_t r = 0; r < j->h.size; r++)
     for (int64_t c = 0; c < j->w.size; c++) {
@@ -42,7 +43,7 @@ static void conv_pixel(const quantized_conv_job *j, const uint8_t *image, int64_
 }
 
 static void conv_rows(void *arg, int64_t begin, int64_t end) {
-  const quantized_conv_job *j = arg;
+  const quantized_conv_work *j = arg;
   for (int64_t r = begin; r < end; r++)
     for (int64_t c = 0; c < j->w.out; c++)
       conv_pixel(j, j->x + r / j->h.out * j->h.in * j->w.in * j->in_ch, r % j->h.out, c,
@@ -81,7 +82,7 @@ static weft_err quantized_conv_cpu(kernel *k) {
   WEFT_TRY(weft__quantized_read(k, 0, 2, &x));
   WEFT_TRY(weft__quantized_read(k, 1, 4, &f));
   const shape *in = &k->in[0]->shape, *filter = &k->in[1]->shape;
-  quantized_conv_job j = {.h = w->at[0], .w = w->at[1], .in_ch = in->dim[3], .out_ch = filter->dim[3]};
+  quantized_conv_work j = {.h = w->at[0], .w = w->at[1], .in_ch = in->dim[3], .out_ch = filter->dim[3]};
   j.h.in = in->dim[1], j.w.in = in->dim[2], j.h.size = filter->dim[0], j.w.size = filter->dim[1];
   if (weft__window_place(&j.h, w->padding) != WEFT_OK || weft__window_place(&j.w, w->padding) != WEFT_OK)
     return weft__fail_in(WEFT_INVALID_ARGUMENT, "%s '%s'", k->node->op_name, k->node->name);

@@ -42,16 +42,16 @@ static void pool_span(const window_axis *a, int64_t at, int64_t *begin, int64_t 
   if (*begin < 0) *begin = 0;
 }
 
-typedef struct quantized_pool_job {
+typedef struct quantized_pool_work {
   const weft_tensor *x;
   weft_tensor *y;
   window_axis h, w;
   int64_t channels;
   bool mean;
   long_work *work;
-} quantized_pool_job;
+} quantized_pool_work;
 
-static int64_t pool_window(const quantized_pool_job *j, int64_t batch, int64_t row, int64_t column, int64_t channel) {
+static int64_t pool_window(const quantized_pool_work *j, int64_t batch, int64_t row, int64_t column, int64_t channel) {
   int64_t top, bottom, left, right, sum = 0, most = INT8_MIN;
   pool_span(&j->h, row, &top, &bottom);
   pool_span(&j->w, column, &left, &right);
@@ -66,7 +66,7 @@ static int64_t pool_window(const quantized_pool_job *j, int64_t batch, int64_t r
 }
 
 static void pool_rows(void *arg, int64_t begin, int64_t end) {
-  const quantized_pool_job *j = arg;
+  const quantized_pool_work *j = arg;
   const int64_t cost = weft__window_most(&j->h) * weft__window_most(&j->w);
   int64_t spent = 0;
   for (int64_t r = begin; r < end; r++)
@@ -81,7 +81,7 @@ static weft_err pool_run(kernel *k, bool mean) {
   WEFT_TRY(pool_check(k, w));
   WEFT_TRY(weft__quantized_read(k, 0, 1, &range));
   const shape *x = &k->in[0]->shape;
-  quantized_pool_job j = {.x = k->in[0], .h = w->at[0], .w = w->at[1], .channels = x->dim[3], .mean = mean};
+  quantized_pool_work j = {.x = k->in[0], .h = w->at[0], .w = w->at[1], .channels = x->dim[3], .mean = mean};
   j.h.in = x->dim[1], j.w.in = x->dim[2];
   if (weft__window_place(&j.h, w->padding) != WEFT_OK || weft__window_place(&j.w, w->padding) != WEFT_OK)
     return weft__fail_in(WEFT_INVALID_ARGUMENT, "%s '%s'", k->node->op_name, k->node->name);

@@ -12,15 +12,15 @@
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"
 
-typedef struct softmax_job {
+typedef struct softmax_work {
   const void *x;
   void *y;
   int64_t n; /* elements in a row */
-} softmax_job;
+} softmax_work;
 
 #define DEFINE_SOFTMAX(name, T, EXP, LOG)                                                                              \
   WEFT_TARGET_CLONES static void name(void *arg, int64_t begin, int64_t end) {                                         \
-    const softmax_job *j = arg;                                                                                        \
+    const softmax_work *j = arg;                                                                                       \
     const int64_t n = j->n;                                                                                            \
     for (int64_t r = begin; r < end; r++) {                                                                            \
       const T *x = (const T *)j->x + r * n;                                                                            \
@@ -34,7 +34,7 @@ typedef struct softmax_job {
     }                                                                                                                  \
   }                                                                                                                    \
   WEFT_TARGET_CLONES static void name##_log(void *arg, int64_t begin, int64_t end) {                                   \
-    const softmax_job *j = arg;                                                                                        \
+    const softmax_work *j = arg;                                                                                       \
     const int64_t n = j->n;                                                                                            \
     for (int64_t r = begin; r < end; r++) {                                                                            \
       const T *x = (const T *)j->x + r * n;                                                                            \
@@ -57,14 +57,14 @@ static weft_err softmax_run(kernel *k, pool_loop *in_float, pool_loop *in_double
   const int64_t n = s->dim[s->rank - 1], rows = weft__shape_product(s, 0, s->rank - 1);
   if (n == 0) return WEFT_OK;
   if (x->dtype == WEFT_DOUBLE) {
-    weft__kernel_loop(k, rows, n * 12 + 10, in_double, &(softmax_job){x->data, y->data, n});
+    weft__kernel_loop(k, rows, n * 12 + 10, in_double, &(softmax_work){x->data, y->data, n});
     return WEFT_OK;
   }
   widened wx = {0}, wy = {0};
   weft_err err = weft__widened_load(&wx, x);
   if (!err) err = weft__widened_output(&wy, y);
   if (!err) {
-    weft__kernel_loop(k, rows, n + 10, in_float, &(softmax_job){wx.data, wy.data, n});
+    weft__kernel_loop(k, rows, n + 10, in_float, &(softmax_work){wx.data, wy.data, n});
     weft__widened_store(&wy, y);
   }
   weft__widened_finish(&wx), weft__widened_finish(&wy);

@@ -12,13 +12,13 @@
 #include "kernels/simd/widen.h"
 #include <string.h>
 
-typedef struct job {
+typedef struct topk_work {
   const void *x; /* (rows, n), the elements to compare */
   int64_t n, k;
   int64_t *at;        /* (rows, k) */
   weft_dtype type;    /* of x */
   pool_loop *by_heap; /* for rows that cannot be sorted by radix sort */
-} job;
+} topk_work;
 
 /* A heap of positions with the worst element at the top: the smaller one, or of equal ones the later. */
 #define DEFINE_TOP(name, T)                                                                                            \
@@ -34,7 +34,7 @@ typedef struct job {
     }                                                                                                                  \
   }                                                                                                                    \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
-    const job *j = arg;                                                                                                \
+    const topk_work *j = arg;                                                                                          \
     for (int64_t r = begin; r < end; r++) {                                                                            \
       const T *x = (const T *)j->x + r * j->n;                                                                         \
       int64_t *heap = j->at + r * j->k;                                                                                \
@@ -98,7 +98,7 @@ static uint64_t key_f64(double x) {
       items[i] = (radix_item){KEY, i};                                                                                 \
     }                                                                                                                  \
   } while (0)
-static bool fill_row(const job *j, int64_t r, radix_item *items) {
+static bool fill_row(const topk_work *j, int64_t r, radix_item *items) {
   bool is_ordered = true;
   switch (j->type) {
   case WEFT_DOUBLE: FILL_ROW(double, key_f64(x), x == x); break;
@@ -116,7 +116,7 @@ static bool fill_row(const job *j, int64_t r, radix_item *items) {
 }
 
 static void sort_rows(void *arg, int64_t begin, int64_t end) {
-  const job *j = arg;
+  const topk_work *j = arg;
   const int bytes = weft__is_16bit(j->type) ? 4 : weft__int_sat((int64_t)weft__dtype_size(j->type));
   radix_item *items = weft__alloc((size_t)j->n * 2 * sizeof *items);
   for (int64_t r = begin; r < end; r++) {
@@ -131,13 +131,13 @@ static void sort_rows(void *arg, int64_t begin, int64_t end) {
 }
 
 /* Returns true if sorting the rows costs less than their heaps. */
-static bool is_worth_sorting(const job *j) { return j->n >= 64 && j->k >= j->n / 8; }
+static bool is_worth_sorting(const topk_work *j) { return j->n >= 64 && j->k >= j->n / 8; }
 
 /* Fills at, (rows, top) int64, with the positions of the largest elements in order. */
 static weft_err find_top(kernel *k, const weft_tensor *x, int64_t rows, int64_t top, weft_tensor *at) {
   if (!by_type[x->dtype]) return weft__kernel_no_type(k, x->dtype);
   widened floats = {0};
-  job j = {
+  topk_work j = {
       .x = x->data, .n = x->shape.dim[x->shape.rank - 1], .k = top, .type = x->dtype, .by_heap = by_type[x->dtype]};
   WEFT_TRY(weft__scratch(k, at, WEFT_INT64, &SHAPE2(rows, top)));
   j.at = at->data;

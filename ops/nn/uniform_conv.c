@@ -241,13 +241,13 @@ static weft_err conv_plan_make(conv_plan *c, const weft_node *n, const shape *lh
 
 /* ---- products ---- */
 
-typedef struct conv_job {
+typedef struct conv_work {
   const conv_plan *c;
   const int64_t *x; /* the left operand, less its zero points */
   const int8_t *w;
   const uniform_scale *filter;
   int64_t step[OPERANDS][WEFT_MAX_RANK]; /* elements between neighbors in each dimension */
-  void (*put)(const struct conv_job *j, int64_t i, int64_t sum, int64_t example, int64_t feature);
+  void (*put)(const struct conv_work *j, int64_t i, int64_t sum, int64_t example, int64_t feature);
   weft_tensor *y;
   /* of integers */
   double scale; /* of the left operand */
@@ -255,10 +255,10 @@ typedef struct conv_job {
   int64_t low, high;
   /* of the hybrid form */
   const float *example_scale;
-} conv_job;
+} conv_work;
 
 /* Adds the products of the features of one element of the filter.  Hostile zero points may make the sum wrap around. */
-static uint64_t feature_sum(const conv_job *j, int64_t x, int64_t w, int64_t zero) {
+static uint64_t feature_sum(const conv_work *j, int64_t x, int64_t w, int64_t zero) {
   const conv_plan *c = j->c;
   const int64_t n = c->shape[RHS].dim[c->order[RHS].minor], by = j->step[LHS][c->order[LHS].minor],
                 w_by = j->step[RHS][c->order[RHS].minor];
@@ -268,7 +268,7 @@ static uint64_t feature_sum(const conv_job *j, int64_t x, int64_t w, int64_t zer
 }
 
 /* Returns false if the element of the filter meets padding or a hole; else adds to the offsets of both operands. */
-static bool filter_meets(const conv_job *j, const int64_t *at, const int64_t *in_filter, int64_t *x, int64_t *w) {
+static bool filter_meets(const conv_work *j, const int64_t *at, const int64_t *in_filter, int64_t *x, int64_t *w) {
   const conv_plan *c = j->c;
   for (int i = 0; i < c->n; i++) {
     const int64_t spread_at = at[i] * c->stride[i] - c->before[i] + in_filter[i] * c->hole[RHS][i];
@@ -295,7 +295,7 @@ static bool filter_empty(const conv_plan *c) {
   return false;
 }
 
-static void conv_element(const conv_job *j, int64_t i) {
+static void conv_element(const conv_work *j, int64_t i) {
   const conv_plan *c = j->c;
   const conv_order *o = &c->order[OUT];
   int64_t place[WEFT_MAX_RANK], at[WEFT_MAX_RANK], in_filter[WEFT_MAX_RANK] = {0};
@@ -331,7 +331,7 @@ static void steps_of(const shape *s, int64_t *out) {
   }
 }
 
-static void conv_run(kernel *k, conv_job *j) {
+static void conv_run(kernel *k, conv_work *j) {
   for (int p = 0; p < OPERANDS; p++) steps_of(&j->c->shape[p], j->step[p]);
   j->w = TENSOR_DATA(k->in[1], const int8_t);
   const int64_t n = weft__tensor_count(j->y);
@@ -352,7 +352,7 @@ static weft_err read_filter(const kernel *k, const conv_plan *c, int at, uniform
   return weft__uniform_check(k, at);
 }
 
-static void put_integer(const conv_job *j, int64_t i, int64_t sum, int64_t example, int64_t feature) {
+static void put_integer(const conv_work *j, int64_t i, int64_t sum, int64_t example, int64_t feature) {
   const int64_t at = feature % j->to->n;
   const double scale = j->scale * (double)j->filter->scale[feature % j->filter->n] / (double)j->to->scale[at];
   (void)example;
@@ -388,15 +388,15 @@ static weft_err uniform_conv_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &c.shape[OUT]);
   if (x && y) {
     for (int64_t i = 0; i < n; i++) x[i] = weft__quantized_get(k->in[0], i) - lhs.zero[0];
-    conv_run(k, &(conv_job){.c = &c,
-                            .x = x,
-                            .filter = &filter,
-                            .put = put_integer,
-                            .y = y,
-                            .scale = (double)lhs.scale[0],
-                            .to = &to,
-                            .low = weft__node_int(k->node, "output_quantization_min_val", 0),
-                            .high = weft__node_int(k->node, "output_quantization_max_val", 0)});
+    conv_run(k, &(conv_work){.c = &c,
+                             .x = x,
+                             .filter = &filter,
+                             .put = put_integer,
+                             .y = y,
+                             .scale = (double)lhs.scale[0],
+                             .to = &to,
+                             .low = weft__node_int(k->node, "output_quantization_min_val", 0),
+                             .high = weft__node_int(k->node, "output_quantization_max_val", 0)});
   }
   weft__free(x);
   return !y ? weft__out_refused(&c.shape[OUT]) : x ? WEFT_OK : WEFT_OOM;
@@ -404,7 +404,7 @@ static weft_err uniform_conv_cpu(kernel *k) {
 
 /* ---- the hybrid form ---- */
 
-static void put_number(const conv_job *j, int64_t i, int64_t sum, int64_t example, int64_t feature) {
+static void put_number(const conv_work *j, int64_t i, int64_t sum, int64_t example, int64_t feature) {
   const float scale = j->example_scale[example] * j->filter->scale[feature % j->filter->n];
   TENSOR_DATA(j->y, float)[i] = (float)sum * scale;
 }
@@ -432,7 +432,7 @@ static weft_err hybrid_cpu(kernel *k) {
   const bool made = x && scale && range;
   if (made && y) {
     quantize_examples(k->in[0], c.order[LHS].major, x, range, scale);
-    conv_run(k, &(conv_job){.c = &c, .x = x, .filter = &filter, .put = put_number, .y = y, .example_scale = scale});
+    conv_run(k, &(conv_work){.c = &c, .x = x, .filter = &filter, .put = put_number, .y = y, .example_scale = scale});
   }
   weft__free(range);
   weft__free(scale);

@@ -13,12 +13,12 @@
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"
 
-typedef struct xent_job {
+typedef struct xent_work {
   int64_t n;          /* number of classes */
   const void *x, *l;  /* logits and labels: (rows, n) */
   const int64_t *cls; /* the sparse op: (rows) */
   void *loss, *dx;    /* (rows), (rows, n); dx may share memory with x */
-} xent_job;
+} xent_work;
 
 /* Computes for each row log sum exp (the loss without the labels) and dx = softmax. */
 #define XENT_ROW(T, EXP, LOG, x, dx, n, max, log_sum)                                                                  \
@@ -29,7 +29,7 @@ typedef struct xent_job {
 
 #define DEFINE_XENT(name, T, EXP, LOG)                                                                                 \
   WEFT_TARGET_CLONES static void name##_dense(void *arg, int64_t begin, int64_t end) {                                 \
-    const xent_job *j = arg;                                                                                           \
+    const xent_work *j = arg;                                                                                          \
     const int64_t n = j->n;                                                                                            \
     for (int64_t r = begin; r < end; r++) {                                                                            \
       const T *x = (const T *)j->x + r * n, *l = (const T *)j->l + r * n;                                              \
@@ -43,7 +43,7 @@ typedef struct xent_job {
     }                                                                                                                  \
   }                                                                                                                    \
   WEFT_TARGET_CLONES static void name##_sparse(void *arg, int64_t begin, int64_t end) {                                \
-    const xent_job *j = arg;                                                                                           \
+    const xent_work *j = arg;                                                                                          \
     const int64_t n = j->n;                                                                                            \
     for (int64_t r = begin; r < end; r++) {                                                                            \
       const T *x = (const T *)j->x + r * n;                                                                            \
@@ -61,7 +61,7 @@ DEFINE_XENT(xent_double, double, exp, log)
 
 /* Runs the float or the double loop; 16-bit types are computed in float.  x: the logits; l: the labels, NULL for the
  * sparse op. */
-static weft_err xent_run(kernel *k, xent_job *j, const weft_tensor *x, const weft_tensor *l, weft_tensor *loss,
+static weft_err xent_run(kernel *k, xent_work *j, const weft_tensor *x, const weft_tensor *l, weft_tensor *loss,
                          weft_tensor *dx) {
   const int64_t rows = loss->shape.dim[0];
   if (x->dtype == WEFT_DOUBLE) {
@@ -120,7 +120,7 @@ static weft_err xent_cpu(kernel *k) {
   weft_tensor *loss = err ? NULL : weft__out(k, 0, &SHAPE1(s.dim[0]));
   weft_tensor *dx = loss ? weft__out(k, 1, &s) : NULL;
   if (!err && !dx) err = WEFT_OOM;
-  if (!err) err = xent_run(k, &(xent_job){.n = s.dim[1]}, &bx, &bl, loss, dx);
+  if (!err) err = xent_run(k, &(xent_work){.n = s.dim[1]}, &bx, &bl, loss, dx);
   weft__tensor_clear(&bx), weft__tensor_clear(&bl);
   return err;
 }
@@ -189,7 +189,7 @@ static weft_err xent_sparse_cpu(kernel *k) {
   weft_err err = loss ? weft__scratch(k, &classes, WEFT_INT64, &k->in[1]->shape) : WEFT_OOM;
   if (!err) err = xent_classes(k, classes.data, x->shape.dim[1]);
   if (!err && !(dx = weft__out_over(k, 1, 0, &x->shape))) err = WEFT_OOM;
-  if (!err) err = xent_run(k, &(xent_job){.n = x->shape.dim[1], .cls = classes.data}, x, NULL, loss, dx);
+  if (!err) err = xent_run(k, &(xent_work){.n = x->shape.dim[1], .cls = classes.data}, x, NULL, loss, dx);
   weft__tensor_clear(&classes);
   return err;
 }

@@ -13,23 +13,23 @@
 
 enum { FIRST_SHAPE = 0, VALUES = 1, DEFAULT = 2, PARTITIONS = 3 };
 
-typedef struct plan {
+typedef struct ragged_plan {
   int first;  /* the first partition after FIRST_DIM_SIZE, if that is present */
   int levels; /* number of ragged dimensions */
   shape out;
   const attr *types;
-} plan;
+} ragged_plan;
 
-static bool is_rowids(const plan *p, int level) {
+static bool is_rowids(const ragged_plan *p, int level) {
   const attr_str s = p->types->ss[p->first + level];
   return s.size == 12 && !memcmp(s.data, "VALUE_ROWIDS", 12);
 }
 
-static const weft_tensor *ragged_to_tensor_partition(const kernel *k, const plan *p, int level) {
+static const weft_tensor *ragged_to_tensor_partition(const kernel *k, const ragged_plan *p, int level) {
   return k->in[PARTITIONS + p->first + level];
 }
 
-static weft_err read_types(const kernel *k, plan *p) {
+static weft_err read_types(const kernel *k, ragged_plan *p) {
   p->types = weft__node_attr(k->node, "row_partition_types");
   const int n = p->types ? p->types->n : 0;
   if (n != k->n_in - PARTITIONS)
@@ -55,7 +55,7 @@ static weft_err read_types(const kernel *k, plan *p) {
 }
 
 /* Finds the number of rows of the first dimension. */
-static weft_err first_size(const kernel *k, const plan *p, int64_t *rows) {
+static weft_err first_size(const kernel *k, const ragged_plan *p, int64_t *rows) {
   const weft_tensor *t = k->in[PARTITIONS];
   if (!p->first) {
     *rows = t->shape.rank == 1 ? t->shape.dim[0] - 1 : -1;
@@ -72,7 +72,7 @@ static weft_err first_size(const kernel *k, const plan *p, int64_t *rows) {
 
 /* Checks the partition of a level with `rows` rows, and stores its number of items and the length of its longest
  * row. */
-static weft_err ragged_to_tensor_measure(const kernel *k, const plan *p, int level, int64_t rows, int64_t *items,
+static weft_err ragged_to_tensor_measure(const kernel *k, const ragged_plan *p, int level, int64_t rows, int64_t *items,
                                          int64_t *most) {
   const weft_tensor *t = ragged_to_tensor_partition(k, p, level);
   *most = 0;
@@ -111,7 +111,7 @@ static int64_t ragged_to_tensor_wanted(const kernel *k, int d) {
   return t->shape.rank == 0 ? -1 : weft__index_at(t, d);
 }
 
-static weft_err check_shape(const kernel *k, const plan *p) {
+static weft_err check_shape(const kernel *k, const ragged_plan *p) {
   const weft_tensor *t = k->in[FIRST_SHAPE], *values = k->in[VALUES];
   if (values->shape.rank < 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
@@ -139,7 +139,7 @@ static weft_err check_shape(const kernel *k, const plan *p) {
 }
 
 /* Computes the shape of the output, after every partition has been checked. */
-static weft_err plan_shape(const kernel *k, plan *p) {
+static weft_err plan_shape(const kernel *k, ragged_plan *p) {
   int64_t rows, items, most;
   WEFT_TRY(read_types(k, p));
   WEFT_TRY(check_shape(k, p));
@@ -160,7 +160,7 @@ static weft_err plan_shape(const kernel *k, plan *p) {
 }
 
 /* Computes the positions of a level's items from those of its rows: row * width + number in the row. */
-static void place_items(const kernel *k, const plan *p, int level, const int64_t *rows, int64_t n_rows,
+static void place_items(const kernel *k, const ragged_plan *p, int level, const int64_t *rows, int64_t n_rows,
                         int64_t *items) {
   const weft_tensor *t = ragged_to_tensor_partition(k, p, level);
   const int64_t width = p->out.dim[level + 1];
@@ -177,13 +177,13 @@ static void place_items(const kernel *k, const plan *p, int level, const int64_t
       items[i] = rows[r] >= 0 && i - from < width ? rows[r] * width + i - from : -1;
 }
 
-static int64_t items_of(const kernel *k, const plan *p, int level) {
+static int64_t items_of(const kernel *k, const ragged_plan *p, int level) {
   const weft_tensor *t = ragged_to_tensor_partition(k, p, level);
   return is_rowids(p, level) ? t->shape.dim[0] : weft__index_at(t, t->shape.dim[0] - 1);
 }
 
 /* Returns the position of each value; the caller frees it.  Returns NULL if memory is short. */
-static int64_t *all_places(const kernel *k, const plan *p) {
+static int64_t *all_places(const kernel *k, const ragged_plan *p) {
   int64_t n = p->first ? weft__index_at(k->in[PARTITIONS], 0) : k->in[PARTITIONS]->shape.dim[0] - 1;
   int64_t *rows = n < INT64_MAX / 16 ? weft__alloc((size_t)(n + 1) * sizeof *rows) : NULL;
   for (int64_t i = 0; rows && i < n; i++) rows[i] = i < p->out.dim[0] ? i : -1;
@@ -221,7 +221,7 @@ static weft_err spread_default(const kernel *k, const shape *inner, weft_tensor 
   return WEFT_OK;
 }
 
-static weft_err put_all(const kernel *k, const plan *p, const int64_t *place, const weft_tensor *empty,
+static weft_err put_all(const kernel *k, const ragged_plan *p, const int64_t *place, const weft_tensor *empty,
                         weft_tensor *out) {
   const weft_tensor *values = k->in[VALUES];
   const int64_t inner = weft__tensor_count(empty), n = inner ? weft__tensor_count(out) / inner : 0;
@@ -236,7 +236,7 @@ static weft_err put_all(const kernel *k, const plan *p, const int64_t *place, co
 }
 
 static weft_err to_tensor_cpu(kernel *k) {
-  plan p = {.first = 0};
+  ragged_plan p = {.first = 0};
   weft_tensor empty = {0};
   WEFT_TRY(plan_shape(k, &p));
   shape inner = k->in[VALUES]->shape;

@@ -59,12 +59,12 @@ static uint64_t shuffle_index(const simon *c, uint64_t index, uint64_t max, int6
   return index;
 }
 
-typedef struct shuffle_job {
+typedef struct shuffle_work {
   const weft_tensor *index, *seed, *max;
   weft_tensor *out;
   int rounds;
   long_work *work;
-} shuffle_job;
+} shuffle_work;
 
 /* Returns element i of a vector, or the scalar. */
 static uint64_t index_shuffle_at(const weft_tensor *t, int64_t i) {
@@ -72,7 +72,7 @@ static uint64_t index_shuffle_at(const weft_tensor *t, int64_t i) {
 }
 
 static void shuffle_range(void *arg, int64_t begin, int64_t end) {
-  const shuffle_job *j = arg;
+  const shuffle_work *j = arg;
   int64_t spent = 0, turns = 1;
   for (int64_t i = begin; i < end && !weft__long_work_spent(j->work, &spent, turns * j->rounds); i++) {
     simon c;
@@ -137,7 +137,7 @@ static weft_err index_shuffle_cpu(kernel *k) {
   WEFT_TRY(shuffle_sizes(k, &n, &many));
   WEFT_TRY(shuffle_check(k, n));
   long_work work = weft__long_work(k);
-  shuffle_job j = {
+  shuffle_work j = {
       k->in[0], k->in[1], k->in[2], weft__out(k, 0, many ? &SHAPE1(n) : &SHAPE_SCALAR), weft__int_sat(rounds), &work};
   if (!j.out) return WEFT_OOM;
   weft__kernel_loop(k, n, 200, shuffle_range, &j);

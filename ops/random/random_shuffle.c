@@ -23,17 +23,17 @@ static void draw_order(const philox *gen, int64_t *order, int64_t n) {
   }
 }
 
-typedef struct copy_job {
+typedef struct copy_work {
   const int64_t *order;
   weft_dtype type;
   int64_t row; /* elements of a row */
   size_t size; /* bytes of a row */
   const char *src;
   char *dst;
-} copy_job;
+} copy_work;
 
 static void copy_rows(void *arg, int64_t begin, int64_t end) {
-  const copy_job *c = arg;
+  const copy_work *c = arg;
   for (int64_t i = begin; i < end; i++) {
     const char *src = c->src + (size_t)c->order[i] * c->size;
     char *dst = c->dst + (size_t)i * c->size;
@@ -44,7 +44,7 @@ static void copy_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static weft_err copy_elements(const copy_job *c, int64_t n) {
+static weft_err copy_elements(const copy_work *c, int64_t n) {
   for (int64_t i = 0; i < n; i++)
     WEFT_TRY(
         weft__elements_copy(c->type, c->dst + (size_t)i * c->size, c->src + (size_t)c->order[i] * c->size, c->row));
@@ -66,7 +66,7 @@ static weft_err random_shuffle_run(kernel *k, const philox *given) {
   if (!order) return WEFT_OOM;
   draw_order(&gen, order, n);
   const int64_t row = weft__shape_product(&x->shape, 1, x->shape.rank);
-  copy_job c = {order, x->dtype, row, (size_t)row * weft__dtype_size(x->dtype), x->data, y->data};
+  copy_work c = {order, x->dtype, row, (size_t)row * weft__dtype_size(x->dtype), x->data, y->data};
   weft_err err = WEFT_OK;
   if (weft__dtype_is_plain(x->dtype))
     weft__kernel_loop(k, n, 4 + (int64_t)c.size / 8, copy_rows, &c);

@@ -26,7 +26,7 @@ static weft_err check_picks(const kernel *k, const int64_t *index, const int64_t
 
 /* Combines rows of x by segment; 16-bit floats are computed as floats. `count` (or NULL) gets the sizes of the
  * segments. */
-static weft_err sparse_segment_run(kernel *k, const weft_tensor *x, segment_job *j, const int64_t *count, scale how,
+static weft_err sparse_segment_run(kernel *k, const weft_tensor *x, segment_work *j, const int64_t *count, scale how,
                                    weft_tensor *out) {
   const weft_dtype seen_as = weft__is_16bit(x->dtype) ? WEFT_FLOAT : x->dtype;
   widened xs = {0}, zs = {0};
@@ -67,7 +67,7 @@ static weft_err pick_and_combine(kernel *k, scale how, const int64_t *index, con
   s.dim[0] = segments;
   weft_tensor *out = weft__out(k, 0, &s), counts = {0};
   if (!out) return weft__out_refused(&s);
-  segment_job j = {.id = id, .from = index, .rows = n, .inner = weft__shape_product(&s, 1, s.rank)};
+  segment_work j = {.id = id, .from = index, .rows = n, .inner = weft__shape_product(&s, 1, s.rank)};
   weft_err err = count_ids(k, id, n, segments, &counts);
   if (!err) err = sparse_segment_run(k, k->in[0], &j, counts.data, how, out);
   weft__tensor_clear(&counts);
@@ -147,7 +147,7 @@ static weft_err send_back(kernel *k, scale how, const int64_t *index, const int6
   s.dim[0] = rows;
   weft_tensor *out = weft__out(k, 0, &s), counts = {0}, scaled = {0};
   if (!out) return weft__out_refused(&s);
-  segment_job j = {.id = index, .from = id, .rows = n, .inner = weft__shape_product(&s, 1, s.rank)};
+  segment_work j = {.id = index, .from = id, .rows = n, .inner = weft__shape_product(&s, 1, s.rank)};
   weft_err err = count_ids(k, id, n, segments, &counts);
   if (!err) err = weft__scratch(k, &scaled, weft__is_16bit(grad->dtype) ? WEFT_FLOAT : grad->dtype, &grad->shape);
   if (!err) {

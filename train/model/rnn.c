@@ -215,7 +215,8 @@ static bool rnn_prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, 
 }
 
 /* One iteration: var[0] is the time, var[1] the output array's flow, then the states. */
-static void rnn_iteration(loop *l, const cell *c, const weights *w, const steps *s, const shape *of, weft_out *next) {
+static void rnn_iteration(while_loop *l, const cell *c, const weights *w, const steps *s, const shape *of,
+                          weft_out *next) {
   weft_graph *g = l->g;
   weft_out new[CELL_STATES], read[] = {s->in, l->var[0], s->in_flow};
   int n = weft__rnn_cell_states(c);
@@ -253,8 +254,8 @@ static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r,
   int n = weft__rnn_cell_states(c);
   weights w;
   steps s;
-  weft_out first[LOOP_VARS], next[LOOP_VARS], last[LOOP_VARS];
-  loop l;
+  weft_out first[WHILE_LOOP_VARS], next[WHILE_LOOP_VARS], last[WHILE_LOOP_VARS];
+  while_loop l;
   initial_state(g, c, r, x, 1, state);
   if (!weft__layer_enter(g, cell_scope(c), NULL, REUSE_INHERIT)) return WEFT_NONE;
   bool ready = cell_weights(g, c, x, &w);
@@ -263,11 +264,11 @@ static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r,
   first[0] = weft__n_scalar(g, "time", WEFT_INT32, 0);
   first[1] = s.out_flow;
   for (int i = 0; i < n; i++) first[2 + i] = state[i];
-  for (int i = 0; i < LOOP_VARS; i++) next[i] = WEFT_NONE;
-  weft__loop_begin(&l, g, "while", 2 + n, first);
-  weft__loop_body(&l, weft__named_binary(g, "Less", "Less", OUT(l.var[0]), OUT(s.limit)));
+  for (int i = 0; i < WHILE_LOOP_VARS; i++) next[i] = WEFT_NONE;
+  weft__while_loop_begin(&l, g, "while", 2 + n, first);
+  weft__while_loop_body(&l, weft__named_binary(g, "Less", "Less", OUT(l.var[0]), OUT(s.limit)));
   if (!g->sticky.code) rnn_iteration(&l, c, &w, &s, &one, next);
-  weft__loop_end(&l, next, last);
+  weft__while_loop_end(&l, next, last);
   for (int i = 0; i < n; i++) state[i] = last[2 + i];
   return gather_outputs(g, &s, last[1], type, &made);
 }

@@ -9,14 +9,14 @@
 #include "train/model/named.h"
 #include <stdio.h>
 
-static weft_out while_enter(loop *l, const char *name, weft_out x, bool constant) {
+static weft_out while_enter(while_loop *l, const char *name, weft_out x, bool constant) {
   return weft__b_node(
       l->g, "Enter", name, 1, &x, 3,
       (attr[]){A_STR("frame_name", l->frame), A_BOOL("is_constant", constant), A_INT("parallel_iterations", 32)});
 }
 
 /* Returns a value from outside as seen inside: the same Enter every time. */
-static weft_err bring_in(loop *l, weft_out x, weft_out *out) {
+static weft_err bring_in(while_loop *l, weft_out x, weft_out *out) {
   char key[32];
   snprintf(key, sizeof key, "%d:%d", (int)x.node, (int)x.slot);
   weft_out *known = weft__map_get(&l->entered, key);
@@ -30,7 +30,7 @@ static weft_err bring_in(loop *l, weft_out x, weft_out *out) {
   return WEFT_OK;
 }
 
-static weft_err adapt_inputs(loop *l, node_spec *spec) {
+static weft_err adapt_inputs(while_loop *l, node_spec *spec) {
   weft_out *in = weft__arena_alloc(&l->g->arena, ((size_t)spec->n_in + 1) * sizeof *in);
   if (!in) return weft__fail(WEFT_OOM, "no memory for a loop");
   for (int i = 0; i < spec->n_in; i++) {
@@ -42,7 +42,7 @@ static weft_err adapt_inputs(loop *l, node_spec *spec) {
 }
 
 static weft_err while_adapt(void *arg, node_spec *spec) {
-  loop *l = arg;
+  while_loop *l = arg;
   if (spec->n_in == 0 && spec->n_control == 0) {
     spec->n_control = 1;
     spec->control = &l->pivot;
@@ -55,15 +55,15 @@ static weft_err while_adapt(void *arg, node_spec *spec) {
   return err;
 }
 
-void weft__loop_begin(loop *l, weft_graph *g, const char *name, int n, const weft_out *initial) {
-  *l = (loop){.g = g, .n = n, .pivot = -1};
-  for (int i = 0; i < LOOP_VARS; i++) l->var[i] = l->merge[i] = l->exit[i] = WEFT_NONE;
+void weft__while_loop_begin(while_loop *l, weft_graph *g, const char *name, int n, const weft_out *initial) {
+  *l = (while_loop){.g = g, .n = n, .pivot = -1};
+  for (int i = 0; i < WHILE_LOOP_VARS; i++) l->var[i] = l->merge[i] = l->exit[i] = WEFT_NONE;
   weft__b_push_name(g, name);
   char *frame = weft__sprintf("%s/while_context", weft__scope_prefix(g));
   l->frame = frame ? weft__arena_strdup(&g->arena, frame) : NULL;
   weft__free(frame);
   l->first = g->n_node;
-  if (!l->frame || n > LOOP_VARS || g->adapt) {
+  if (!l->frame || n > WHILE_LOOP_VARS || g->adapt) {
     weft__named_keep(g, weft__fail(WEFT_INTERNAL, "a loop of %d variables cannot be made here", n));
     return;
   }
@@ -78,7 +78,7 @@ void weft__loop_begin(loop *l, weft_graph *g, const char *name, int n, const wef
   g->adapt_arg = l;
 }
 
-void weft__loop_body(loop *l, weft_out condition) {
+void weft__while_loop_body(while_loop *l, weft_out condition) {
   weft_graph *g = l->g;
   if (g->sticky.code) return;
   g->adapt = NULL;
@@ -95,7 +95,7 @@ void weft__loop_body(loop *l, weft_out condition) {
   g->adapt = while_adapt;
 }
 
-void weft__loop_end(loop *l, const weft_out *next, weft_out *last) {
+void weft__while_loop_end(while_loop *l, const weft_out *next, weft_out *last) {
   weft_graph *g = l->g;
   if (g->adapt == while_adapt) g->adapt = NULL;
   for (int i = 0; i < l->n && !g->sticky.code; i++) {

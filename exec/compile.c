@@ -10,7 +10,7 @@
 #include "exec/executors/dataflow_iteration.h"
 #include "exec/executors/frame.h"
 #include "exec/passes/aliases.h"
-#include "exec/passes/bundle.h"
+#include "exec/passes/fused_group.h"
 #include "exec/passes/defer_updates.h"
 #include "exec/passes/fuse.h"
 #include "exec/passes/mixed_precision.h"
@@ -385,7 +385,7 @@ static weft_err compile_make_plan(maker *m) {
   WEFT_TRY(weft__skip_forwards(m->p));
   WEFT_TRY(weft__round_operands(m->p));
   WEFT_TRY(weft__regroup(m->p));
-  WEFT_TRY(weft__bundle(m->p));
+  WEFT_TRY(weft__fuse_groups(m->p));
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__fuse(m->p));
   WEFT_TRY(weft__swap_relu_pool(m->p));

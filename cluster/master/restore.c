@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "bundle.pb-c.h"
+#include "recv_batch.pb-c.h"
 #include "cluster/master/broadcast.h"
 #include <time.h>
 

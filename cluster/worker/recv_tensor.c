@@ -2,7 +2,7 @@
  *
  * The serving side waits in the step's rendezvous until the value is sent, the step is cleaned up or the caller
  * cancels.  It creates the step if RunGraph has not arrived yet.  The fetching side makes one call per tensor when its
- * _Recv runs; bundle.c fetches several at once.
+ * _Recv runs; recv_batch.c fetches several at once.
  *
  * There is no lock here: a call is reference counted, and the rendezvous decides whether the value or the cancellation
  * comes first. */

@@ -5,7 +5,7 @@
  * part.c          one run of a part
  * step.c          the table of steps, and their expiry
  * recv_tensor.c   RecvTensor, as server and as client
- * bundle.c        several tensors in one call
+ * recv_batch.c  several tensors in one call
  * collective.c    groups of collective ops, and their buffers
  * run_graph.c     RunGraph
  * restore.c       what is dropped and rejected while a chief restores
@@ -19,7 +19,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
-#include "bundle.pb-c.h"
+#include "recv_batch.pb-c.h"
 #include "base/timer.h"
 #include "cluster/request_dedup.h"
 #include "cluster/worker/worker.h"
@@ -93,8 +93,8 @@ struct worker {
   peers *peers;
   timers *timers;
   request_dedup *dedup;
-  atomic_ullong next_id;   /* of requests that this task sends */
-  size_t bundle_bytes_max; /* bytes of tensors in one message */
+  atomic_ullong next_id;  /* of requests that this task sends */
+  size_t batch_bytes_max; /* bytes of tensors in one message */
   timer sweep;
   collectives *collectives;
   worker_session *legacy; /* for masters that create no sessions */
@@ -160,7 +160,7 @@ void weft__worker_recv_tensor(worker *w, call *c, ProtobufCMessage *request);
 weft_err weft__worker_check_key(const worker *w, const char *key);
 uint64_t weft__worker_request_id(worker *w); /* a new id for a request that this task sends; never 0 */
 
-/* ---- bundle.c ---- */
+/* ---- recv_batch.c ---- */
 /* The same for several tensors at a time, between Weft tasks. */
 void weft__worker_fetch_tensors(void *step, rendezvous *r, int n, const recv_request *want);
 void weft__worker_recv_tensors(worker *w, call *c, ProtobufCMessage *request);

@@ -41,7 +41,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   if (!w) return WEFT_OOM;
   w->task = t;
   w->peers = p;
-  w->bundle_bytes_max = (size_t)1 << 30;
+  w->batch_bytes_max = (size_t)1 << 30;
   weft__list_init(&w->runs);
   weft__adaptive_mutex_init(&w->lock);
   pthread_cond_init(&w->idle, NULL);

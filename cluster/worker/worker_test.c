@@ -385,7 +385,7 @@ TEST(a_step_with_auto_cleanup_ends_when_the_last_value_was_received) {
   test_cluster_close(&r);
 }
 
-/* ---- bundles ---- */
+/* ---- batched receives ---- */
 
 typedef struct arrivals {
   atomic_int ended;
@@ -435,7 +435,7 @@ TEST_WITHIN(30, tensors_of_one_stage_are_received_in_one_call) {
     EXPECT_OK(register_in(&r.ps, "", g, &h[half]));
   }
   for (int id = 1; id <= 3; id++) { /* step 2 is cleaned up too early, step 3 does not fit one message */
-    r.ps.worker->bundle_bytes_max = id == 3 ? 1000 : (size_t)1 << 30;
+    r.ps.worker->batch_bytes_max = id == 3 ? 1000 : (size_t)1 << 30;
     arrivals all = {0};
     arrival a[3] = {{&all, 0}, {&all, 1}, {&all, 2}};
     recv_request want[3];
@@ -462,7 +462,7 @@ TEST_WITHIN(30, tensors_of_one_stage_are_received_in_one_call) {
   test_cluster_close(&r);
 }
 
-TEST_WITHIN(30, canceling_a_bundle_cancels_all_its_receives) {
+TEST_WITHIN(30, canceling_a_batch_cancels_all_its_receives) {
   test_cluster r;
   arrivals all = {0};
   arrival a[3] = {{&all, 0}, {&all, 1}, {&all, 2}};

@@ -3,7 +3,7 @@
 #include "exec/passes/regroup.h"
 
 #include "base/alloc.h"
-#include "exec/passes/bundle_rows.h"
+#include "exec/passes/fused_group_rows.h"
 #include "exec/passes/copy_insertion.h"
 
 enum { MAX_SHORT = 1 << 16 }; /* elements */
@@ -26,14 +26,14 @@ static bool sums_rows(const plan_item *it) {
     if (it->in[j].from_ref) return false;
   const shape *x = weft__out_shape(it->node->graph, it->node->in[0]), *y = &it->node->out_shape[0];
   return weft__shape_known(x) && weft__shape_known(y) && x->rank > 1 && y->rank > 0 &&
-         (!sums || !weft__bundle_is_column(y, x));
+         (!sums || !weft__fused_group_is_column(y, x));
 }
 
-/* Returns true if a bundle may have the item, so that sums are held back for it. */
-static bool may_bundle(const plan_item *it) {
+/* Returns true if a group may have the item, so that sums are held back for it. */
+static bool may_group(const plan_item *it) {
   const fusion *f = weft__fusion_declared(it);
   fused_step s;
-  return it->device && (weft__bundle_member_step(it, &s) || f->rows != ROWS_NONE || f->role == ROLE_REPEAT);
+  return it->device && (weft__fused_group_member_step(it, &s) || f->rows != ROWS_NONE || f->role == ROLE_REPEAT);
 }
 
 static bool needs_held(const regrouper *s, const plan_item *it) {
@@ -86,7 +86,7 @@ static void regroup_items(regrouper *s) {
       s->held[i] = true;
       continue;
     }
-    if (needs || !may_bundle(it)) release_held(s);
+    if (needs || !may_group(it)) release_held(s);
     s->order[s->n_order++] = i;
   }
   release_held(s);

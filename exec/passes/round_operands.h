@@ -2,8 +2,8 @@
  *
  * With WEFT_BF16=1 a GPU rounds the operands of a product of floats before it multiplies.  In a training step several
  * products read the same tensor: three of an attention layer and the gradients of their weights, for example.  A
- * variable is such a tensor too, if it does not change between the products.  A bundle writes what it makes rounded
- * where that is asked for (bundle.h), and not at all as floats if nothing else reads it. */
+ * variable is such a tensor too, if it does not change between the products.  A group writes what it makes rounded
+ * where that is asked for (fused_group.h), and not at all as floats if nothing else reads it. */
 #ifndef WEFT_EXEC_PASSES_ROUND_OPERANDS_H
 #define WEFT_EXEC_PASSES_ROUND_OPERANDS_H
 

@@ -1,7 +1,7 @@
 /* skip_forwards.h - items of a GPU that hand on their input, such as a Reshape to the same shape or a Sum over no axes.
  *
  * Gradients are full of them: that of a product without broadcasting ends in both.  They take no time, but a chain or a
- * bundle ends at each of them.  Their readers read the input instead. */
+ * group ends at each of them.  Their readers read the input instead. */
 #ifndef WEFT_EXEC_PASSES_SKIP_FORWARDS_H
 #define WEFT_EXEC_PASSES_SKIP_FORWARDS_H
 

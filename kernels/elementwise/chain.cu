@@ -1,4 +1,4 @@
-/* chain.cu - a chain or a bundle of elementwise ops as one kernel that interprets its steps.
+/* chain.cu - a chain or a group of elementwise ops as one kernel that interprets its steps.
  *
  * All threads execute the same steps, so a step costs one jump for four elements of 32 threads.  That is little
  * compared with memory, which is read and written once, not once per op.  The stack is four registers deep; it is
@@ -210,62 +210,62 @@ static weft_err chain_gpu(kernel *k) {
   return err;
 }
 
-/* ---- bundles ---- */
+/* ---- groups ---- */
 
-enum { BUNDLE_THREADS = 64 };
-struct bundle_view {
+enum { GROUP_THREADS = 64 };
+struct group_view {
   void *at;
   uint32_t row, column; /* strides */
   gpu_view_kind kind;
 };
-struct bundle_args {
+struct group_args {
   uint32_t n;
   divisor columns;
   int n_step, n_in, n_out;
-  gpu_step step[GPU_BUNDLE_STEPS + 1]; /* and one that is loaded, but not run */
-  bundle_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
-  int8_t result[GPU_BUNDLE_OUT];
+  gpu_step step[GPU_GROUP_STEPS + 1]; /* and one that is loaded, but not run */
+  group_view in[GPU_GROUP_IN], out[GPU_GROUP_OUT];
+  int8_t result[GPU_GROUP_OUT];
 };
 
 /* Returns where a thread keeps an operand: the inputs come first, then the results of the steps. */
-__device__ __forceinline__ int bundle_place(int arg) { return arg < 0 ? GPU_BUNDLE_IN - 1 - arg : arg; }
+__device__ __forceinline__ int group_place(int arg) { return arg < 0 ? GPU_GROUP_IN - 1 - arg : arg; }
 
 /* A thread computes one element of each result.  It requests all inputs before it waits for one, and keeps them and the
  * results of the steps in its own column of shared memory, because registers cannot be indexed. */
 template <class S, class A>
-__global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_constant__ bundle_args b) {
-  __shared__ A kept[GPU_BUNDLE_IN + GPU_BUNDLE_STEPS][BUNDLE_THREADS];
-  const uint32_t i = blockIdx.x * BUNDLE_THREADS + threadIdx.x;
+__global__ void __launch_bounds__(GROUP_THREADS) group_kernel(const __grid_constant__ group_args b) {
+  __shared__ A kept[GPU_GROUP_IN + GPU_GROUP_STEPS][GROUP_THREADS];
+  const uint32_t i = blockIdx.x * GROUP_THREADS + threadIdx.x;
   if (i >= b.n) return;
   const uint32_t row = divided(i, b.columns), column = i - row * b.columns.d;
-  A given[GPU_BUNDLE_IN];
+  A given[GPU_GROUP_IN];
 #pragma unroll
-  for (int v = 0; v < GPU_BUNDLE_IN; v++)
+  for (int v = 0; v < GPU_GROUP_IN; v++)
     if (v < b.n_in) {
       const uint32_t at = row * b.in[v].row + column * b.in[v].column;
       given[v] = b.in[v].kind == VIEW_BOOL ? (A)((const bool *)b.in[v].at)[at] : (A)((const S *)b.in[v].at)[at];
     }
 #pragma unroll
-  for (int v = 0; v < GPU_BUNDLE_IN; v++)
+  for (int v = 0; v < GPU_GROUP_IN; v++)
     if (v < b.n_in) kept[v][threadIdx.x] = given[v];
   gpu_step next = b.step[0];
   for (int t = 0; t < b.n_step; t++) {
     const gpu_step now = next;
     next = b.step[t + 1]; /* loaded while this step runs */
-    A x[1] = {kept[bundle_place(now.arg[0])][threadIdx.x]};
+    A x[1] = {kept[group_place(now.arg[0])][threadIdx.x]};
     if (now.n_in == 3) {
-      const A yes = kept[bundle_place(now.arg[1])][threadIdx.x], no = kept[bundle_place(now.arg[2])][threadIdx.x];
+      const A yes = kept[group_place(now.arg[1])][threadIdx.x], no = kept[group_place(now.arg[2])][threadIdx.x];
       x[0] = x[0] != 0 ? yes : no;
     } else if (now.n_in == 2) {
-      const A y[1] = {kept[bundle_place(now.arg[1])][threadIdx.x]};
+      const A y[1] = {kept[group_place(now.arg[1])][threadIdx.x]};
       apply_binary(now.function, x, y);
     } else
       apply_unary(now.function, x);
-    kept[GPU_BUNDLE_IN + t][threadIdx.x] = (A)(S)x[0];
+    kept[GPU_GROUP_IN + t][threadIdx.x] = (A)(S)x[0];
   }
   for (int v = 0; v < b.n_out; v++) {
     const uint32_t at = row * b.out[v].row + column * b.out[v].column;
-    const A z = kept[bundle_place(b.result[v])][threadIdx.x];
+    const A z = kept[group_place(b.result[v])][threadIdx.x];
     if (b.out[v].kind == VIEW_BOOL)
       ((bool *)b.out[v].at)[at] = z != 0;
     else if (b.out[v].kind == VIEW_BF16)
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
   }
 }
 
-/* ---- bundles with steps that work on whole rows, if their kernels cannot be compiled ---- */
+/* ---- groups with steps that work on whole rows, if their kernels cannot be compiled ---- */
 
 struct row_view {
   void *at;
@@ -287,9 +287,9 @@ struct row_view {
 struct row_args {
   int64_t rows, columns;
   int n_step, n_out;
-  gpu_step step[GPU_BUNDLE_STEPS];
-  row_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
-  int8_t result[GPU_BUNDLE_OUT];
+  gpu_step step[GPU_GROUP_STEPS];
+  row_view in[GPU_GROUP_IN], out[GPU_GROUP_OUT];
+  int8_t result[GPU_GROUP_OUT];
 };
 
 __device__ __forceinline__ int64_t row_offset(const row_args &b, const row_view &v, int64_t row, int64_t column) {
@@ -380,29 +380,29 @@ static void *first_of(const gpu_view &v, size_t size, const gpu_tensor &t) {
   return (char *)t.data + (size_t)v.first * gpu_view_size(v.kind, size);
 }
 
-template <class S> static bundle_view bundle_view_of(const gpu_view &v, const gpu_tensor &t) {
+template <class S> static group_view group_view_of(const gpu_view &v, const gpu_tensor &t) {
   return {first_of(v, sizeof(S), t), (uint32_t)v.row, (uint32_t)v.column, v.kind};
 }
 
-struct bundle_tensors {
-  gpu_tensor in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
+struct group_tensors {
+  gpu_tensor in[GPU_GROUP_IN], out[GPU_GROUP_OUT];
   /* Returns where a result is written: an output, or a variable that is an input. */
   const gpu_tensor &of(const gpu_view &v) const { return v.tensor < 0 ? in[-1 - v.tensor] : out[v.tensor]; }
 };
 
-template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g, const bundle_tensors &t) {
-  bundle_args b = {};
+template <class S> static weft_err group_launch(kernel *k, const gpu_group &g, const group_tensors &t) {
+  group_args b = {};
   b.n = (uint32_t)(g.rows * g.columns);
   b.columns = divisor_of(g.columns);
   b.n_step = g.n_step, b.n_in = g.n_in, b.n_out = g.n_out;
   for (int i = 0; i < g.n_step; i++) b.step[i] = g.step[i];
-  for (int i = 0; i < g.n_in; i++) b.in[i] = bundle_view_of<S>(g.in[i], t.in[g.in[i].tensor]);
+  for (int i = 0; i < g.n_in; i++) b.in[i] = group_view_of<S>(g.in[i], t.in[g.in[i].tensor]);
   for (int i = 0; i < g.n_out; i++) {
-    b.out[i] = bundle_view_of<S>(g.out[i], t.of(g.out[i]));
+    b.out[i] = group_view_of<S>(g.out[i], t.of(g.out[i]));
     b.result[i] = g.result[i];
   }
-  const unsigned blocks = (b.n + BUNDLE_THREADS - 1) / BUNDLE_THREADS;
-  bundle_kernel<S, wide<S>><<<blocks, BUNDLE_THREADS, 0, gpu_stream(k)>>>(b);
+  const unsigned blocks = (b.n + GROUP_THREADS - 1) / GROUP_THREADS;
+  group_kernel<S, wide<S>><<<blocks, GROUP_THREADS, 0, gpu_stream(k)>>>(b);
   return gpu_launched(k);
 }
 
@@ -412,7 +412,7 @@ static row_view row_view_of(const gpu_view &v, size_t size, const gpu_tensor &t)
   return r;
 }
 
-template <class S> static weft_err row_launch(kernel *k, const gpu_bundle &g, const bundle_tensors &t) {
+template <class S> static weft_err row_launch(kernel *k, const gpu_group &g, const group_tensors &t) {
   using A = wide<S>;
   enum { MOST_BLOCKS = 256 };
   row_args b = {};
@@ -431,15 +431,15 @@ template <class S> static weft_err row_launch(kernel *k, const gpu_bundle &g, co
   return gpu_launched(k);
 }
 
-/* Returns true if views of the bundle cannot be described by rows and columns. */
-static bool has_axes(const gpu_bundle &g) {
+/* Returns true if views of the group cannot be described by rows and columns. */
+static bool has_axes(const gpu_group &g) {
   bool has = false;
   for (int i = 0; i < g.n_in; i++) has = has || g.in[i].rank > 0;
   for (int i = 0; i < g.n_out; i++) has = has || g.out[i].rank > 0;
   return has;
 }
 
-static formula_view formula_view_of(const gpu_bundle &g, const gpu_view &v, const gpu_tensor &t) {
+static formula_view formula_view_of(const gpu_group &g, const gpu_view &v, const gpu_tensor &t) {
   formula_view f = {first_of(v, gpu_size(g.type), t), 2, {g.rows, g.columns}, {v.row, v.column}, v.kind};
   if (v.rank > 0) {
     f.rank = v.rank;
@@ -451,8 +451,8 @@ static formula_view formula_view_of(const gpu_bundle &g, const gpu_view &v, cons
   return f;
 }
 
-/* Runs a bundle with a kernel of its own; *done is false if it has none. */
-static weft_err bundle_compiled(kernel *k, const gpu_bundle &g, const bundle_tensors &t, bool *done) {
+/* Runs a group with a kernel of its own; *done is false if it has none. */
+static weft_err group_compiled(kernel *k, const gpu_group &g, const group_tensors &t, bool *done) {
   formula f = {};
   *done = false;
   f.type = g.type, f.rounds = true, f.n = g.rows * g.columns, f.row = g.by_rows ? g.columns : 0;
@@ -465,8 +465,8 @@ static weft_err bundle_compiled(kernel *k, const gpu_bundle &g, const bundle_ten
   return gpu_formula_run(k, f, done);
 }
 
-/* Lists the inputs that are variables which the bundle writes. */
-static int written_inputs(const gpu_bundle &g, int *args) {
+/* Lists the inputs that are variables which the group writes. */
+static int written_inputs(const gpu_group &g, int *args) {
   int n = 0;
   for (int i = 0; i < g.n_out; i++)
     if (g.out[i].tensor < 0) args[n++] = -1 - g.out[i].tensor;
@@ -474,8 +474,8 @@ static int written_inputs(const gpu_bundle &g, int *args) {
 }
 
 /* The caller holds the locks of the variables that are written. */
-static weft_err bundle_locked(kernel *k, const gpu_bundle &g, int n_written, const int *written) {
-  bundle_tensors t;
+static weft_err group_locked(kernel *k, const gpu_group &g, int n_written, const int *written) {
+  group_tensors t;
   bool done;
   for (int i = 0; i < gpu_n_in(k); i++) {
     bool writes = false;
@@ -488,18 +488,18 @@ static weft_err bundle_locked(kernel *k, const gpu_bundle &g, int n_written, con
       return gpu_fail(k, WEFT_INVALID_ARGUMENT, "a variable does not have the shape of its new value");
   }
   for (int i = 0; i < g.n_tensor; i++) WEFT_TRY(gpu_out(k, i, g.tensor[i], &t.out[i]));
-  WEFT_TRY(bundle_compiled(k, g, t, &done));
+  WEFT_TRY(group_compiled(k, g, t, &done));
   if (done) return WEFT_OK;
   if (g.by_rows || has_axes(g)) return gpu_floats(k, g.type, [&](auto s) { return row_launch<decltype(s)>(k, g, t); });
-  return gpu_floats(k, g.type, [&](auto s) { return bundle_launch<decltype(s)>(k, g, t); });
+  return gpu_floats(k, g.type, [&](auto s) { return group_launch<decltype(s)>(k, g, t); });
 }
 
-static weft_err bundle_gpu(kernel *k) {
-  const gpu_bundle &g = *weft__gpu->bundle(k);
-  int written[GPU_BUNDLE_OUT];
+static weft_err group_gpu(kernel *k) {
+  const gpu_group &g = *weft__gpu->group(k);
+  int written[GPU_GROUP_OUT];
   const int n = written_inputs(g, written);
   if (n) weft__gpu->lock(k, n, written);
-  const weft_err err = bundle_locked(k, g, n, written);
+  const weft_err err = group_locked(k, g, n, written);
   if (n) weft__gpu->unlock(k, n, written);
   return err;
 }
@@ -522,11 +522,11 @@ static int step_of(const char *op, int n_in) {
   return -1;
 }
 
-/* Interpreting a bundle of a large tensor takes longer than its chains. */
+/* Interpreting a group of a large tensor takes longer than its chains. */
 static int64_t most_elements() { return gpu_formula_compiles() ? INT32_MAX : FORMULA_LEAST; }
 
 const gpu_chains *weft__gpu_chains() {
-  static const gpu_chains chains = {step_of,       chain_gpu,           bundle_gpu,
+  static const gpu_chains chains = {step_of,       chain_gpu,           group_gpu,
                                     most_elements, gpu_rounds_operands, gpu_round_operand};
   return &chains;
 }

@@ -414,7 +414,7 @@ weft_err gpu_formula_run(kernel *k, formula &f, bool *done) {
   pthread_mutex_unlock(&lock);
   if (!found) return WEFT_OK;
   /* The fields of the kernel's P, one after the other; the last one is the zero. */
-  void *address[GPU_BUNDLE_IN + GPU_BUNDLE_OUT + 1] = {nullptr}, *args[] = {address};
+  void *address[GPU_GROUP_IN + GPU_GROUP_OUT + 1] = {nullptr}, *args[] = {address};
   for (int i = 0; i < f.n_in; i++) address[i] = f.in[i].at;
   for (int i = 0; i < f.n_out; i++) address[f.n_in + i] = f.out[i].at;
   const row_split r = split_rows(f);

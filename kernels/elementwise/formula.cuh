@@ -1,4 +1,4 @@
-/* formula.cuh - a kernel that is compiled for one chain or bundle of elementwise ops.
+/* formula.cuh - a kernel that is compiled for one chain or group of elementwise ops.
  *
  * The kernels of chain.cu interpret their steps.  That takes longer than memory does where tensors are large, so
  * NVIDIA's run-time compiler (NVRTC) makes a kernel of the steps, if it is installed.  The results are the same, bit by
@@ -18,22 +18,22 @@ struct formula_view {
   gpu_view_kind kind;
 };
 
-/* Returns the size of an element of a view, where the bundle's type has elements of `size`. */
+/* Returns the size of an element of a view, where the group's type has elements of `size`. */
 inline size_t gpu_view_size(gpu_view_kind kind, size_t size) {
   return kind == VIEW_BOOL ? sizeof(bool) : kind == VIEW_BF16 ? sizeof(bf16) : size;
 }
 
-/* Steps and results name inputs (>= 0) and results of earlier steps (-1 - step), as those of gpu_bundle do. */
+/* Steps and results name inputs (>= 0) and results of earlier steps (-1 - step), as those of gpu_group do. */
 struct formula {
   weft_dtype type;
   bool rounds;    /* a 16-bit float is rounded after each step */
   int64_t n, row; /* row > 0: there are steps that work on whole rows of so many elements */
   int pack;       /* elements that a thread computes: EACH_PACK or 1; gpu_formula_run chooses */
   int n_in, n_step, n_out;
-  gpu_step step[GPU_BUNDLE_STEPS];
-  const char *function[GPU_BUNDLE_STEPS]; /* per step: its name in functions.inc */
-  formula_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
-  int8_t result[GPU_BUNDLE_OUT];
+  gpu_step step[GPU_GROUP_STEPS];
+  const char *function[GPU_GROUP_STEPS]; /* per step: its name in functions.inc */
+  formula_view in[GPU_GROUP_IN], out[GPU_GROUP_OUT];
+  int8_t result[GPU_GROUP_OUT];
 };
 
 /* Tensors of fewer elements are not worth the time to compile a kernel, unless it has so many steps. */

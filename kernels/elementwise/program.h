@@ -27,7 +27,7 @@ void weft__program_run(void *z, const void *const *in, int64_t n, const void *ar
 
 /* Kernels whose state is a program: the first creates output 0, the second updates the variable that is its input 0. */
 extern const op weft__program_op, weft__program_update_op;
-/* Runs either of them, or a bundle (bundle.h), on a simulated GPU, with the CPU's loops. */
+/* Runs either of them, or a group (fused_group.h), on a simulated GPU, with the CPU's loops. */
 weft_err weft__program_simulated(kernel *k);
 
 typedef struct fused_epilogue { /* the state of a kernel that is a fusion's with_epilogue */

@@ -82,7 +82,7 @@ typedef struct gpu_step {
   uint8_t function; /* a number that gpu_chains.step returned */
   int8_t n_in, arg[3];
 } gpu_step;
-/* Functions of a step that work on a whole row of a bundle's matrix.  A sum or a mean is the same number in all
+/* Functions of a step that work on a whole row of a group's matrix.  A sum or a mean is the same number in all
  * columns. */
 enum { GPU_ROW_SUM = 240, GPU_ROW_MEAN, GPU_ROW_SOFTMAX };
 typedef struct gpu_chain {
@@ -91,13 +91,13 @@ typedef struct gpu_chain {
   gpu_step step[GPU_CHAIN_STEPS];
 } gpu_chain;
 
-/* A bundle of elementwise ops with several results in one kernel (exec/passes/bundle.c).  All its steps work on a
+/* A group of elementwise ops with several results in one kernel (exec/passes/fused_group.c).  All its steps work on a
  * matrix of rows and columns.  A tensor is seen through a view: element (r, c) of the matrix is at the place
  * first + r * row + c * column.  So a part of a tensor, such as an output of Split or an input of ConcatV2, is read and
  * written in its place.  A view with axes of its own sees the matrix as an array of them. */
-enum { GPU_BUNDLE_STEPS = 40, GPU_BUNDLE_IN = 24, GPU_BUNDLE_OUT = 20, GPU_VIEW_AXES = 4 };
+enum { GPU_GROUP_STEPS = 40, GPU_GROUP_IN = 24, GPU_GROUP_OUT = 20, GPU_VIEW_AXES = 4 };
 typedef enum gpu_view_kind {
-  VIEW_PLAIN, /* elements of the bundle's type */
+  VIEW_PLAIN, /* elements of the group's type */
   VIEW_BOOL,  /* bools, which the steps see as 0 and 1 */
   VIEW_BF16   /* of a result: floats that are rounded to bfloat16 (exec/passes/round_operands.h) */
 } gpu_view_kind;
@@ -108,22 +108,22 @@ typedef struct gpu_view {
   int rank; /* > 0: row and column are not used; element i of the matrix is at first + the sum of index * step */
   int64_t dim[GPU_VIEW_AXES], step[GPU_VIEW_AXES]; /* outermost first */
 } gpu_view;
-typedef struct gpu_bundle {
+typedef struct gpu_group {
   weft_dtype type;
   int64_t rows, columns;
   bool by_rows; /* it has steps that work on whole rows, or writes one number per row */
   int n_step, n_in, n_out, n_tensor;
-  gpu_step step[GPU_BUNDLE_STEPS]; /* arg >= 0: an input view; < 0: the result of step -1 - arg */
-  gpu_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
-  int8_t result[GPU_BUNDLE_OUT];       /* per output view: what is written there, as an arg of a step */
-  struct shape tensor[GPU_BUNDLE_OUT]; /* per output of the kernel */
-} gpu_bundle;
+  gpu_step step[GPU_GROUP_STEPS]; /* arg >= 0: an input view; < 0: the result of step -1 - arg */
+  gpu_view in[GPU_GROUP_IN], out[GPU_GROUP_OUT];
+  int8_t result[GPU_GROUP_OUT];       /* per output view: what is written there, as an arg of a step */
+  struct shape tensor[GPU_GROUP_OUT]; /* per output of the kernel */
+} gpu_group;
 
 typedef struct gpu_chains {
   int (*step)(const char *op, int n_in); /* returns the number of an op's function; < 0: none */
   weft_err (*run)(kernel *k);            /* runs a chain */
-  weft_err (*run_bundle)(kernel *k);
-  int64_t (*most_elements)(void); /* returns the number of elements up to which bundles are faster than chains */
+  weft_err (*run_group)(kernel *k);
+  int64_t (*most_elements)(void); /* returns the number of elements up to which groups are faster than chains */
   bool (*rounds)(void);           /* returns true if products of floats round their operands to bfloat16 first */
   weft_err (*round)(kernel *k);   /* output 0 = input 0, rounded */
 } gpu_chains;
@@ -176,7 +176,7 @@ typedef struct gpu_host {
   /* Sets how chains of elementwise ops run on the GPU; and returns the chain that k runs. */
   void (*use_chains)(const gpu_chains *chains);
   const gpu_chain *(*chain)(const kernel *k);
-  const gpu_bundle *(*bundle)(const kernel *k); /* likewise */
+  const gpu_group *(*group)(const kernel *k); /* likewise */
   /* Stores the roles of the arguments of an optimizer's update. */
   weft_err (*roles)(const kernel *k, gpu_roles *r);
   /* Sets an error that names the node, and returns code. */

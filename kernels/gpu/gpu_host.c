@@ -271,7 +271,7 @@ const gpu_chains *weft__gpu_chains(void) { return atomic_load(&chains); }
 
 static const gpu_chain *host_chain(const kernel *k) { return k->state; }
 
-static const gpu_bundle *host_bundle(const kernel *k) { return k->state; }
+static const gpu_group *host_group(const kernel *k) { return k->state; }
 
 static weft_err host_fail(const kernel *k, weft_err code, const char *message) {
   return weft__kernel_fail(k, code, "%s", message);
@@ -312,7 +312,7 @@ const gpu_host *weft__gpu_host(void) {
       .use_products = host_use_products,
       .use_chains = host_use_chains,
       .chain = host_chain,
-      .bundle = host_bundle,
+      .group = host_group,
       .fail = host_fail,
   };
   return &host;

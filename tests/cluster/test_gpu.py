@@ -238,7 +238,7 @@ def test_a_capture_loses_no_variable_that_others_read_or_reshape(card):
 
 @pytest.mark.parametrize("card", CARDS)
 def test_bundles_of_kernels_compute_the_same(card):
-    run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "bundles.py"],
+    run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "groups.py"],
                          capture_output=True, text=True, timeout=280, env=environment(WEFT_CUDA_PLUGIN=card))
     assert run.returncode == 0, run.stderr
     lines = [line.split(" ", 3) for line in run.stdout.splitlines()]

@@ -33,7 +33,7 @@ with tf.Session() as s:
         a, b, c = (rng.randn(*size).astype(np.float32) for size in ((m, k), (k, n), (m, n)))
         x, y, z = (tf.placeholder_with_default(v, v.shape) for v in (a, b, c))
         twice = tf.stack([x * 2.0, x])
-        made = tf.tanh(x) * 2.0 + tf.sigmoid(x)  # by a bundle, which writes it rounded
+        made = tf.tanh(x) * 2.0 + tf.sigmoid(x)  # by a group, which writes it rounded
         shared = [tf.matmul(made, y), tf.matmul(made, z, transpose_a=True), tf.matmul(x, y),
                   tf.matmul(x, z, transpose_a=True), tf.matmul(z, y, transpose_b=True),
                   tf.matmul(twice, tf.stack([y, y])), tf.matmul(twice, twice, transpose_b=True)]

@@ -1,11 +1,11 @@
-/* bundle_draft.c - makes the state of a bundle's kernel from its members.
+/* fused_group_draft.c - makes the state of a group's kernel from its members.
  *
  * A value that was computed earlier by a cheap op, such as 1 + tanh(x) in the gradient of a gelu, is computed again
  * where that takes no more memory than reading it.  Then the earlier kernel often need not write it. */
-#include "exec/passes/bundle_draft.h"
+#include "exec/passes/fused_group_draft.h"
 
-#include "exec/passes/bundle_moves.h"
-#include "exec/passes/bundle_rows.h"
+#include "exec/passes/fused_group_moves.h"
+#include "exec/passes/fused_group_rows.h"
 #include "exec/passes/round_operands.h"
 
 const fusion *weft__fusion_declared(const plan_item *it) {
@@ -35,7 +35,7 @@ bool weft__draft_updates(const draft *d, int item) {
 
 static weft_dtype input_type(const weft_node *n, int j) { return weft__dtype_base(weft__out_type(n->graph, n->in[j])); }
 
-weft_dtype weft__bundle_member_type(const plan_item *it) {
+weft_dtype weft__fused_group_member_type(const plan_item *it) {
   const weft_node *n = it->node;
   const weft_dtype plain = weft__step_type(it);
   if (plain != WEFT_INVALID || it->op != n->op || it->n_out != 1 || n->n_in < 2 || n->n_in > 3) return plain;
@@ -48,14 +48,14 @@ weft_dtype weft__bundle_member_type(const plan_item *it) {
 /* Stores the step of a comparison or a choice.  The condition of Select does not broadcast as other operands do. */
 static bool choice_step(const plan_item *it, fused_step *s) {
   const weft_node *n = it->node;
-  const weft_dtype t = weft__bundle_member_type(it);
+  const weft_dtype t = weft__fused_group_member_type(it);
   if (t == WEFT_INVALID || t == weft__step_type(it) || it->n_in != n->n_in || it->in[0].wants_ref) return false;
   if (!it->op->elem || (n->n_in == 3 && !weft__shape_equal(weft__out_shape(n->graph, n->in[0]), &n->out_shape[0])))
     return false;
   return weft__step_named(it, n->op_name, it->op, n->n_in, t, s);
 }
 
-bool weft__bundle_member_step(const plan_item *it, fused_step *s) {
+bool weft__fused_group_member_step(const plan_item *it, fused_step *s) {
   if (weft__step_of(it, s) || choice_step(it, s)) return true;
   const weft_dtype t = weft__step_type(it);
   if (it->op != it->node->op || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2) return false;
@@ -82,24 +82,24 @@ static bool is_same_view(const gpu_view *a, const gpu_view *b) {
 }
 
 static bool add_view(draft *d, const plan_input *in, gpu_view v, int *operand) {
-  gpu_bundle *g = &d->b.gpu;
+  gpu_group *g = &d->b.gpu;
   for (v.tensor = 0; v.tensor < d->n_in && d->in[v.tensor].slot != in->slot;) v.tensor++;
-  if (v.tensor == GPU_BUNDLE_IN) return false;
+  if (v.tensor == GPU_GROUP_IN) return false;
   if (v.tensor == d->n_in) d->in[d->n_in++] = *in;
   for (int i = 0; i < g->n_in; i++) {
     const gpu_view *w = &g->in[i];
     *operand = i;
     if (w->tensor == v.tensor && is_same_view(w, &v)) return true;
   }
-  if (g->n_in == GPU_BUNDLE_IN) return false;
+  if (g->n_in == GPU_GROUP_IN) return false;
   *operand = g->n_in;
   g->in[g->n_in++] = v;
   return true;
 }
 
 static bool add_step(draft *d, const fused_step *s) {
-  gpu_bundle *g = &d->b.gpu;
-  if (g->n_step == GPU_BUNDLE_STEPS) return false;
+  gpu_group *g = &d->b.gpu;
+  if (g->n_step == GPU_GROUP_STEPS) return false;
   d->b.loop[g->n_step] = s->loop;
   g->step[g->n_step++] =
       (gpu_step){(uint8_t)s->function, (int8_t)s->n_in, {(int8_t)s->arg[0], (int8_t)s->arg[1], (int8_t)s->arg[2]}};
@@ -123,17 +123,19 @@ static bool operand_view(const shape *s, const shape *whole, const gpu_view *v, 
   return s->rank >= 1 && s->rank <= whole->rank && n == columns && s->dim[s->rank - 1] == columns;
 }
 
-bool weft__bundle_reads_late(const bundler *b, int item, int root) {
+bool weft__fused_group_reads_late(const grouper *b, int item, int root) {
   const plan_item *it = &b->p->item[item];
   for (int j = 0; j < it->n_in; j++)
     if (it->in[j].from_ref && weft__fuse_writes_between(b->p, item, &b->p->item[root], it->in[j].slot)) return false;
   return true;
 }
 
-int weft__bundle_reader_count(const bundler *b, int slot) { return b->first_reader[slot + 1] - b->first_reader[slot]; }
+int weft__fused_group_reader_count(const grouper *b, int slot) {
+  return b->first_reader[slot + 1] - b->first_reader[slot];
+}
 
 /* Returns true if only members read what the item makes. */
-static bool only_members_read(const bundler *b, const draft *d, const plan_item *it) {
+static bool only_members_read(const grouper *b, const draft *d, const plan_item *it) {
   for (int s = it->first_out; s < it->first_out + it->n_out; s++) {
     if (b->fetched[s]) return false;
     for (int r = b->first_reader[s]; r < b->first_reader[s + 1]; r++)
@@ -144,18 +146,18 @@ static bool only_members_read(const bundler *b, const draft *d, const plan_item 
 
 /* Computes a part of what item `from` makes, which only a split reads, in place of reading it.  Returns false if it
  * cannot be computed; *full if there was no room for it. */
-static bool compute_part(const bundler *b, draft *d, int from, const gpu_view *v, int *operand, bool *full) {
+static bool compute_part(const grouper *b, draft *d, int from, const gpu_view *v, int *operand, bool *full) {
   const plan_item *it = from < 0 ? NULL : &b->p->item[from];
   fused_step s;
   gpu_view view[2];
   if (!it || b->gone[from] || b->waiter[from] <= d->root || it->device != b->p->item[d->root].device) return false;
-  if (b->fetched[it->first_out] || weft__bundle_reader_count(b, it->first_out) != 1 || !weft__step_of(it, &s))
+  if (b->fetched[it->first_out] || weft__fused_group_reader_count(b, it->first_out) != 1 || !weft__step_of(it, &s))
     return false;
-  if (!weft__bundle_reads_late(b, from, d->root)) return false;
+  if (!weft__fused_group_reads_late(b, from, d->root)) return false;
   for (int j = 0; j < it->n_in; j++)
     if (!operand_view(weft__out_shape(it->node->graph, it->node->in[j]), &it->node->out_shape[0], v, &view[j]))
       return false;
-  *full = d->n_maker == GPU_BUNDLE_STEPS;
+  *full = d->n_maker == GPU_GROUP_STEPS;
   for (int j = 0; j < it->n_in && !*full; j++) *full = !add_view(d, &it->in[j], view[j], &s.arg[j]);
   if (!*full) *full = !add_step(d, &s);
   if (*full) return false;
@@ -167,7 +169,7 @@ static bool compute_part(const bundler *b, draft *d, int from, const gpu_view *v
 }
 
 /* Reads input j of a member.  *found: it is a part of another tensor, and is read there. */
-static bool bundle_draft_add_part(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
+static bool group_draft_add_part(const grouper *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
   const int maker = b->p->slot_item[it->in[j].slot];
   tensor_part part;
   gpu_view v;
@@ -191,7 +193,7 @@ static bool bundle_draft_add_part(const bundler *b, draft *d, const plan_item *i
 }
 
 /* Reads the value that an item only repeats to fill the shape.  *found: there is such an item. */
-static bool add_repeated(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
+static bool add_repeated(const grouper *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
   const int maker = b->p->slot_item[it->in[j].slot];
   const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
   gpu_view v;
@@ -207,14 +209,14 @@ static bool add_repeated(const bundler *b, draft *d, const plan_item *it, int j,
 
 /* ---- computing again ------------------------------------------------------------------------------ */
 
-static bool draft_has(const bundler *b, const draft *d, int slot) {
+static bool draft_has(const grouper *b, const draft *d, int slot) {
   for (int i = 0; i < d->n_part; i++)
     if (d->part[i] == slot) return true;
   return weft__draft_member(d, b->p->slot_item[slot]) >= 0;
 }
 
 /* Returns true if a member reads the slot. */
-static bool draft_reads(const bundler *b, const draft *d, int slot) {
+static bool draft_reads(const grouper *b, const draft *d, int slot) {
   for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++)
     if (b->reader[r] >= 0 && weft__draft_member(d, b->reader[r]) >= 0) return true;
   return false;
@@ -222,13 +224,13 @@ static bool draft_reads(const bundler *b, const draft *d, int slot) {
 
 /* Returns true if all readers of the slot but the members are elementwise: they may become one kernel with its maker,
  * which then need not write it. */
-static bool readers_may_join(const bundler *b, const draft *d, int slot) {
+static bool readers_may_join(const grouper *b, const draft *d, int slot) {
   fused_step s;
   if (b->fetched[slot]) return false;
   for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++) {
     const plan_item *it = b->reader[r] < 0 ? NULL : &b->p->item[b->reader[r]];
     if (!it || weft__draft_member(d, b->reader[r]) >= 0) continue;
-    if (b->gone[b->reader[r]] || !weft__bundle_member_step(it, &s) ||
+    if (b->gone[b->reader[r]] || !weft__fused_group_member_step(it, &s) ||
         !weft__shape_equal(&it->node->out_shape[0], d->shape))
       return false;
   }
@@ -262,7 +264,7 @@ typedef struct repeat {
   bool costly;
 } repeat;
 
-static bool may_repeat(const bundler *b, const draft *d, int slot, int depth, repeat *r) {
+static bool may_repeat(const grouper *b, const draft *d, int slot, int depth, repeat *r) {
   const int maker = b->p->slot_item[slot];
   const plan_item *it = maker < 0 ? NULL : &b->p->item[maker];
   const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
@@ -272,7 +274,7 @@ static bool may_repeat(const bundler *b, const draft *d, int slot, int depth, re
     return false;
   if (weft__step_type(it) != d->type || !weft__shape_equal(&it->node->out_shape[0], d->shape)) return false;
   if (!weft__step_of(it, &s) || !is_cheap(d, it, &r->costly)) return false;
-  if (!weft__bundle_reads_late(b, maker, d->root)) return false;
+  if (!weft__fused_group_reads_late(b, maker, d->root)) return false;
   for (int j = 0; j < it->n_in; j++) {
     const int from = it->in[j].slot;
     const shape *of = weft__out_shape(it->node->graph, it->node->in[j]);
@@ -286,13 +288,13 @@ static bool may_repeat(const bundler *b, const draft *d, int slot, int depth, re
   return true;
 }
 
-static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, int *operand);
+static bool add_operand(const grouper *b, draft *d, const plan_item *it, int j, int *operand);
 
 /* Computes input j of an item again.  *found: it is worth that. */
-static bool add_again(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
+static bool add_again(const grouper *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
   const int slot = it->in[j].slot;
   repeat r = {-1, false};
-  *found = !it->in[j].from_ref && d->b.gpu.n_step < GPU_BUNDLE_STEPS / 2 && may_repeat(b, d, slot, 0, &r) &&
+  *found = !it->in[j].from_ref && d->b.gpu.n_step < GPU_GROUP_STEPS / 2 && may_repeat(b, d, slot, 0, &r) &&
            (r.leaf < 0 || (!r.costly && readers_may_join(b, d, slot)));
   if (!*found) return true;
   const plan_item *maker = &b->p->item[b->p->slot_item[slot]];
@@ -311,7 +313,7 @@ static bool add_again(const bundler *b, draft *d, const plan_item *it, int j, in
 static bool fits_rows(const draft *d, const plan_item *it, int j) {
   if (weft__plan_is_rounding(it)) return true; /* of the draft's shape */
   const shape *s = weft__out_shape(it->node->graph, it->node->in[j]), *out = &it->node->out_shape[0];
-  return weft__shape_equal(s, d->shape) || weft__shape_equal(s, out) || weft__bundle_is_column(out, d->shape) ||
+  return weft__shape_equal(s, d->shape) || weft__shape_equal(s, out) || weft__fused_group_is_column(out, d->shape) ||
          s->rank == d->shape->rank;
 }
 
@@ -323,7 +325,7 @@ static bool add_column(draft *d, const plan_item *it, int j, int *operand) {
   return add_view(d, &it->in[j], v, operand);
 }
 
-static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, int *operand) {
+static bool add_operand(const grouper *b, draft *d, const plan_item *it, int j, int *operand) {
   const int m = weft__draft_member(d, b->p->slot_item[it->in[j].slot]);
   const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
   gpu_view v;
@@ -332,7 +334,7 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
     *operand = d->value[m];
     return fits_rows(d, it, j);
   }
-  if (weft__shape_known(&it->node->out_shape[0]) && weft__bundle_is_column(&it->node->out_shape[0], d->shape) &&
+  if (weft__shape_known(&it->node->out_shape[0]) && weft__fused_group_is_column(&it->node->out_shape[0], d->shape) &&
       !weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[j]), d->shape))
     return add_column(d, it, j, operand);
   for (int i = 0; i < d->n_part; i++) {
@@ -342,13 +344,13 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
   const bool is_bool = input_type(it->node, j) == WEFT_BOOL;
   found = false;
   if (!is_bool && !add_repeated(b, d, it, j, operand, &found)) return false;
-  if (!is_bool && !found && weft__draft_is_small(d) && !bundle_draft_add_part(b, d, it, j, operand, &found))
+  if (!is_bool && !found && weft__draft_is_small(d) && !group_draft_add_part(b, d, it, j, operand, &found))
     return false;
   if (!is_bool && !found && !weft__draft_is_small(d) && !add_again(b, d, it, j, operand, &found)) return false;
   if (found) return true;
   const shape *s = weft__out_shape(it->node->graph, it->node->in[j]);
   if (!operand_view(s, d->shape, &same, &v) &&
-      (!weft__draft_compiles(d) || !weft__bundle_broadcast_view(s, d->shape, &v)))
+      (!weft__draft_compiles(d) || !weft__fused_group_broadcast_view(s, d->shape, &v)))
     return false;
   v.kind = is_bool ? VIEW_BOOL : VIEW_PLAIN;
   return add_view(d, &it->in[j], v, operand);
@@ -356,24 +358,24 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
 
 /* ---- what a draft writes ------------------------------------------------------------------------- */
 
-static bool bundle_draft_add_output(draft *d, int slot, const shape *s) {
-  gpu_bundle *g = &d->b.gpu;
-  if (g->n_tensor == GPU_BUNDLE_OUT) return false;
+static bool group_draft_add_output(draft *d, int slot, const shape *s) {
+  gpu_group *g = &d->b.gpu;
+  if (g->n_tensor == GPU_GROUP_OUT) return false;
   g->tensor[g->n_tensor] = *s;
   d->slot[g->n_tensor++] = slot;
   return true;
 }
 
 static bool add_result(draft *d, gpu_view v, int operand) {
-  gpu_bundle *g = &d->b.gpu;
-  if (g->n_out == GPU_BUNDLE_OUT) return false;
+  gpu_group *g = &d->b.gpu;
+  if (g->n_out == GPU_GROUP_OUT) return false;
   v.tensor = g->n_tensor - 1;
   g->result[g->n_out] = (int8_t)operand;
   g->out[g->n_out++] = v;
   return true;
 }
 
-static bool read_outside(const bundler *b, const draft *d, int slot) {
+static bool read_outside(const grouper *b, const draft *d, int slot) {
   for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++)
     if (b->reader[r] >= 0 && weft__draft_member(d, b->reader[r]) < 0 && !weft__draft_joins(d, b->reader[r]) &&
         !weft__draft_updates(d, b->reader[r]))
@@ -382,7 +384,7 @@ static bool read_outside(const bundler *b, const draft *d, int slot) {
 }
 
 /* Lets a result be written as bfloat16, and in another order if it was transposed before. */
-static bool add_rounded(const bundler *b, draft *d, const plan_item *it) {
+static bool add_rounded(const grouper *b, draft *d, const plan_item *it) {
   gpu_view v = {.row = d->b.gpu.columns, .column = 1};
   int slot = it->in[0].slot;
   const int maker = b->p->slot_item[slot];
@@ -390,20 +392,20 @@ static bool add_rounded(const bundler *b, draft *d, const plan_item *it) {
     slot = b->p->item[maker].in[0].slot;
   v.kind = VIEW_BF16;
   const int m = weft__moved_member(b->p, d, slot);
-  return m >= 0 && bundle_draft_add_output(d, it->first_out, &it->node->out_shape[0]) && add_result(d, v, d->value[m]);
+  return m >= 0 && group_draft_add_output(d, it->first_out, &it->node->out_shape[0]) && add_result(d, v, d->value[m]);
 }
 
 /* Lets a result be written in the order of a Transpose; not if only members that round it read that. */
-static bool add_moved(const bundler *b, draft *d, const plan_item *it) {
+static bool add_moved(const grouper *b, draft *d, const plan_item *it) {
   gpu_view v;
   const int m = weft__moved_member(b->p, d, it->in[0].slot);
   if (m < 0 || !weft__writes_moved(b->p, it, &v)) return false;
   if (!read_outside(b, d, it->first_out)) return true;
-  return bundle_draft_add_output(d, it->first_out, &it->node->out_shape[0]) && add_result(d, v, d->value[m]);
+  return group_draft_add_output(d, it->first_out, &it->node->out_shape[0]) && add_result(d, v, d->value[m]);
 }
 
 /* What an item joins is written to its place in the item's output. */
-static bool add_joined(const bundler *b, draft *d, int item) {
+static bool add_joined(const grouper *b, draft *d, int item) {
   const plan_item *it = &b->p->item[item];
   const shape *whole = &it->node->out_shape[0];
   tensor_part part;
@@ -411,7 +413,7 @@ static bool add_joined(const bundler *b, draft *d, int item) {
   if (weft__plan_is_rounding(it)) return add_rounded(b, d, it);
   if (weft__fusion_declared(it)->role == ROLE_TRANSPOSE) return add_moved(b, d, it);
   if (weft__fusion_declared(it)->rows == ROWS_SAME) return true; /* what reads it joins too */
-  if (!bundle_draft_add_output(d, it->first_out, whole)) return false;
+  if (!group_draft_add_output(d, it->first_out, whole)) return false;
   const int tensor = d->b.gpu.n_tensor;
   for (int j = 0; j < it->n_in; j++) {
     int operand;
@@ -423,13 +425,13 @@ static bool add_joined(const bundler *b, draft *d, int item) {
 
 /* Lets a result be written over the variable that the item assigns it to.  All views of the variable must be of the
  * element that is written. */
-static bool add_updated(const bundler *b, draft *d, int item) {
-  gpu_bundle *g = &d->b.gpu;
+static bool add_updated(const grouper *b, draft *d, int item) {
+  gpu_group *g = &d->b.gpu;
   const plan_item *it = &b->p->item[item];
   const gpu_view all = {0, 0, g->columns, 1};
   int operand, at = 0;
   while (at < d->n_in && d->in[at].slot != it->in[0].slot) at++;
-  if (at == d->n_in || g->n_out == GPU_BUNDLE_OUT || !add_operand(b, d, it, 1, &operand)) return false;
+  if (at == d->n_in || g->n_out == GPU_GROUP_OUT || !add_operand(b, d, it, 1, &operand)) return false;
   for (int i = 0; i < g->n_in; i++)
     if (g->in[i].tensor == at && (g->in[i].first || g->in[i].row != all.row || g->in[i].column != 1)) return false;
   d->in[at].wants_ref = true;
@@ -440,10 +442,10 @@ static bool add_updated(const bundler *b, draft *d, int item) {
 }
 
 /* Adds the steps of member m. */
-static bool add_member(const bundler *b, draft *d, int m) {
+static bool add_member(const grouper *b, draft *d, int m) {
   const plan_item *it = &b->p->item[d->member[m]];
   fused_step s;
-  const member_kind kind = weft__bundle_member_kind(d, it, &s);
+  const member_kind kind = weft__fused_group_member_kind(d, it, &s);
   gpu_view v;
   if (kind == MEMBER_MOVED)
     return weft__draft_member(d, b->p->slot_item[it->in[0].slot]) < 0 && weft__reads_moved(d, it, &v) &&
@@ -467,10 +469,10 @@ static bool add_member(const bundler *b, draft *d, int m) {
   return true;
 }
 
-bool weft__draft_build(const bundler *b, draft *d) {
-  gpu_bundle *g = &d->b.gpu;
+bool weft__draft_build(const grouper *b, draft *d) {
+  gpu_group *g = &d->b.gpu;
   const gpu_view all = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
-  d->b = (bundle){.gpu = {.type = d->type, .columns = all.row}};
+  d->b = (fused_group){.gpu = {.type = d->type, .columns = all.row}};
   g->rows = weft__shape_count(d->shape) / all.row;
   d->n_in = d->n_maker = d->n_part = d->n_again = d->n_view = 0;
   for (int m = 0; m < d->n_member; m++)
@@ -485,7 +487,7 @@ bool weft__draft_build(const bundler *b, draft *d) {
       v.row = 1, v.column = 0;
       g->by_rows = true;
     }
-    if (!bundle_draft_add_output(d, it->first_out, s) || !add_result(d, v, d->value[m])) return false;
+    if (!group_draft_add_output(d, it->first_out, s) || !add_result(d, v, d->value[m])) return false;
   }
   for (int i = 0; i < d->n_join; i++)
     if (!add_joined(b, d, d->join[i])) return false;

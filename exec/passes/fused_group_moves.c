@@ -1,8 +1,8 @@
-/* bundle_moves.c - finds transposes around a bundle and describes them as views. */
-#include "exec/passes/bundle_moves.h"
+/* fused_group_moves.c - finds transposes around a group and describes them as views. */
+#include "exec/passes/fused_group_moves.h"
 
 #include "base/cast.h"
-#include "exec/passes/bundle_rows.h"
+#include "exec/passes/fused_group_rows.h"
 #include "exec/passes/round_operands.h"
 
 enum { PACK = 4 };
@@ -84,7 +84,7 @@ bool weft__is_moved_by_maker(const plan *p, const plan_item *it) {
   int maker = p->slot_item[it->in[0].slot];
   fused_step s;
   if (maker >= 0 && is_reshape(&p->item[maker])) maker = p->slot_item[p->item[maker].in[0].slot];
-  return maker >= 0 && p->item[maker].device == it->device && weft__bundle_member_step(&p->item[maker], &s);
+  return maker >= 0 && p->item[maker].device == it->device && weft__fused_group_member_step(&p->item[maker], &s);
 }
 
 int weft__moved_member(const plan *p, const draft *d, int slot) {
@@ -96,11 +96,11 @@ int weft__moved_member(const plan *p, const draft *d, int slot) {
 }
 
 /* Returns the only item that reads the slot, or -1. */
-static int only_reader(const bundler *b, int slot) {
-  return weft__bundle_reader_count(b, slot) == 1 && !b->fetched[slot] ? b->reader[b->first_reader[slot]] : -1;
+static int only_reader(const grouper *b, int slot) {
+  return weft__fused_group_reader_count(b, slot) == 1 && !b->fetched[slot] ? b->reader[b->first_reader[slot]] : -1;
 }
 
-static bool draft_join_item(const bundler *b, draft *d, int item) {
+static bool draft_join_item(const grouper *b, draft *d, int item) {
   const plan_item *it = &b->p->item[item];
   if (item <= d->root || d->n_join == MAX_JOINS || b->gone[item] || it->n_control || weft__draft_joins(d, item))
     return false;
@@ -110,7 +110,7 @@ static bool draft_join_item(const bundler *b, draft *d, int item) {
 }
 
 /* Lets the draft write what rounds the slot.  Returns how many of its readers do not. */
-static int push_roundings(const bundler *b, draft *d, int slot) {
+static int push_roundings(const grouper *b, draft *d, int slot) {
   int others = b->fetched[slot];
   for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++) {
     const int item = b->reader[r];
@@ -121,7 +121,7 @@ static int push_roundings(const bundler *b, draft *d, int slot) {
   return others;
 }
 
-bool weft__try_add_move(bundler *b, draft *d, int item) {
+bool weft__try_add_move(grouper *b, draft *d, int item) {
   const plan_item *it = &b->p->item[item];
   const bool reshapes = is_reshape(it);
   const int t = reshapes ? only_reader(b, it->first_out) : item;

@@ -1,11 +1,11 @@
-"""bundles.py - elementwise ops that become one kernel with several results: are the numbers those of single kernels?
+"""groups.py - elementwise ops that become one kernel with several results: are the numbers those of single kernels?
 
-    python3 -m weft tests/gpu/bundles.py    with the package on PYTHONPATH; WEFT_CUDA_PLUGIN=simulated needs no card
+    python3 -m weft tests/gpu/fused_groups.py    with the package on PYTHONPATH; WEFT_CUDA_PLUGIN=simulated needs no card
 
-Each model runs twice on the card, the second time with WEFT_GPU_NO_REPLAY=1, which bundles nothing, and WEFT_GPU_COMPILE=0, which
-compiles no kernels.  Each line has the model's name, how many bundles it has in each run, and whether all numbers are the same.
+Each model runs twice on the card, the second time with WEFT_GPU_NO_REPLAY=1, which groups nothing, and WEFT_GPU_COMPILE=0, which
+compiles no kernels.  Each line has the model's name, how many groups it has in each run, and whether all numbers are the same.
 Chains of halves are near: they round only their result.  So are sums along rows, which are added in another order.  Large models are
-bundled only where kernels can be compiled.
+grouped only where kernels can be compiled.
 """
 import os
 
@@ -165,7 +165,7 @@ def large_attention_of_short_rows():
 
 
 def large_heads():
-    """Transposes of the heads of an attention and of their gradients, which bundles do while they read and write."""
+    """Transposes of the heads of an attention and of their gradients, which groups do while they read and write."""
     x = tf.placeholder(tf.float32, [1040, 512])
     bias = tf.get_variable("bias", [512], initializer=tf.random_normal_initializer(seed=1))
     heads = tf.transpose(tf.reshape(tf.nn.bias_add(x, bias), [8, 130, 8, 64]), [0, 2, 1, 3])
@@ -270,7 +270,7 @@ def large_dropout():
 
 
 def attention_scores():
-    """Two steps of an attention by a sum over tanh: bundles read sums of rows that another bundle repeats."""
+    """Two steps of an attention by a sum over tanh: groups read sums of rows that another group repeats."""
     keys, query = tf.placeholder(tf.float32, [64, 30, 256]), tf.placeholder(tf.float32, [64, 256])
     score = tf.get_variable("score", [256], initializer=tf.random_normal_initializer(0, 0.1, seed=1))
     state = query
@@ -282,7 +282,7 @@ def attention_scores():
 
 
 def large_columns_kept():
-    """One number per row, computed in a bundle without sums of rows, and read by others too."""
+    """One number per row, computed in a group without sums of rows, and read by others too."""
     x, column = tf.placeholder(tf.float32, [1024, 512]), tf.placeholder(tf.float32, [1024, 1])
     scale = tf.tanh(column * 2.0)
     return [tf.sigmoid(x * scale) + x, scale], {x: rng.randn(1024, 512), column: rng.randn(1024, 1)}
@@ -298,8 +298,8 @@ def run(model):
         got.append(s.run(tf.global_variables()))
         meta = tf.RunMetadata()
         s.run(fetches, feed, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=meta)
-        bundles = sum("_Bundle" in n.timeline_label for d in meta.step_stats.dev_stats for n in d.node_stats)
-    return np.concatenate([np.ravel(v) for step in got for v in step]), bundles
+        groups = sum("_Bundle" in n.timeline_label for d in meta.step_stats.dev_stats for n in d.node_stats)
+    return np.concatenate([np.ravel(v) for step in got for v in step]), groups
 
 
 for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, joined_with_others, sums,
@@ -309,12 +309,12 @@ for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, column
               large_attention_of_short_rows, large_heads, attention_scores, large_columns_kept):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)
     os.environ.pop("WEFT_GPU_COMPILE", None)
-    together, bundles = run(model)
+    together, groups = run(model)
     os.environ["WEFT_GPU_NO_REPLAY"], os.environ["WEFT_GPU_COMPILE"] = "1", "0"
     single, none = run(model)
     same = together.tobytes() == single.tobytes()
     near = together.dtype == np.float16 and np.abs(together - single).max() <= 4e-3 * np.abs(single).max()
     if "norm" in model.__name__ or "attention" in model.__name__:
         near = np.allclose(together, single, 1e-4, 2e-4 if together.dtype == np.float32 else 1e-10, equal_nan=True)
-    print(model.__name__, bundles, none, "same" if same else "near" if near else
+    print(model.__name__, groups, none, "same" if same else "near" if near else
           "DIFFERENT: %s, %s" % (together, single), flush=True)

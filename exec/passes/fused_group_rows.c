@@ -1,12 +1,12 @@
-/* bundle_rows.c - finds what an item does with the rows of a draft's matrix. */
-#include "exec/passes/bundle_rows.h"
+/* fused_group_rows.c - finds what an item does with the rows of a draft's matrix. */
+#include "exec/passes/fused_group_rows.h"
 
-#include "exec/passes/bundle_moves.h"
+#include "exec/passes/fused_group_moves.h"
 #include "kernels/gpu/gpu_host.h"
 
 enum { MAX_COLUMNS = 4096, PACK = 4 }; /* a thread has a pack of a row, and a block has a row */
 
-bool weft__bundle_is_column(const shape *s, const shape *whole) {
+bool weft__fused_group_is_column(const shape *s, const shape *whole) {
   const int last = whole->rank - 1;
   if (!weft__shape_known(s) || last < 1 || (s->rank != last && (s->rank != last + 1 || s->dim[last] != 1)))
     return false;
@@ -62,33 +62,34 @@ static member_kind row_kind(const draft *d, const plan_item *it, fused_step *s) 
   const shape *x = input_shape(it, 0), *y = &it->node->out_shape[0];
   if (!weft__shape_known(x) || !weft__shape_known(y)) return MEMBER_NOT;
   const bool from_rows = weft__shape_equal(x, d->shape), to_rows = weft__shape_equal(y, d->shape);
-  const bool columns = weft__bundle_is_column(x, d->shape) && weft__bundle_is_column(y, d->shape);
+  const bool columns = weft__fused_group_is_column(x, d->shape) && weft__fused_group_is_column(y, d->shape);
   if (f->role == ROLE_REPEAT)
-    return x->rank == d->shape->rank && weft__bundle_is_column(x, d->shape) && to_rows ? MEMBER_SAME : MEMBER_NOT;
+    return x->rank == d->shape->rank && weft__fused_group_is_column(x, d->shape) && to_rows ? MEMBER_SAME : MEMBER_NOT;
   switch (f->rows) {
   case ROWS_SOFTMAX: return from_rows ? row_step(s, GPU_ROW_SOFTMAX) : MEMBER_NOT;
   case ROWS_SAME: return columns ? MEMBER_SAME : MEMBER_NOT;
   case ROWS_SUM:
   case ROWS_MEAN:
     if (columns) return MEMBER_SAME; /* along an axis of one element */
-    if (!from_rows || !weft__bundle_is_column(y, d->shape) || !reduces_last_axis(x, y)) return MEMBER_NOT;
+    if (!from_rows || !weft__fused_group_is_column(y, d->shape) || !reduces_last_axis(x, y)) return MEMBER_NOT;
     return row_step(s, f->rows == ROWS_SUM ? GPU_ROW_SUM : GPU_ROW_MEAN);
   default: return MEMBER_NOT;
   }
 }
 
-member_kind weft__bundle_member_kind(const draft *d, const plan_item *it, fused_step *s) {
-  if (weft__bundle_member_type(it) == d->type && weft__bundle_member_step(it, s)) {
+member_kind weft__fused_group_member_kind(const draft *d, const plan_item *it, fused_step *s) {
+  if (weft__fused_group_member_type(it) == d->type && weft__fused_group_member_step(it, s)) {
     const shape *out = &it->node->out_shape[0];
     if (weft__shape_equal(out, d->shape)) return MEMBER_STEP;
-    return has_rows(d) && weft__bundle_is_column(out, d->shape) && has_column_operands(it) ? MEMBER_STEP : MEMBER_NOT;
+    return has_rows(d) && weft__fused_group_is_column(out, d->shape) && has_column_operands(it) ? MEMBER_STEP
+                                                                                                : MEMBER_NOT;
   }
   gpu_view v;
   if (!weft__draft_is_small(d) && weft__reads_moved(d, it, &v)) return MEMBER_MOVED;
   return has_rows(d) ? row_kind(d, it, s) : MEMBER_NOT;
 }
 
-bool weft__bundle_broadcast_view(const shape *s, const shape *whole, gpu_view *v) {
+bool weft__fused_group_broadcast_view(const shape *s, const shape *whole, gpu_view *v) {
   int64_t dim[GPU_VIEW_AXES], stride[GPU_VIEW_AXES], inner = 1;
   int n = 0;
   if (!weft__shape_known(s) || s->rank > whole->rank) return false;

@@ -1,5 +1,5 @@
-/* bundle.c - runs a bundle with the CPU's loops, which simulated GPUs use. */
-#include "kernels/elementwise/bundle.h"
+/* fused_group.c - runs a group with the CPU's loops, which simulated GPUs use. */
+#include "kernels/elementwise/fused_group.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -11,12 +11,12 @@
 enum { BUNDLE_BLOCK = 64 };
 
 typedef struct block { /* some columns of one row; all of them, if there are steps that work on whole rows */
-  const bundle *b;
+  const fused_group *b;
   int64_t row, column;
   int n, room;
-  size_t size;                          /* of an element */
-  const weft_tensor *of[GPU_BUNDLE_IN]; /* the inputs; variables that are written are locked */
-  char *kept;                           /* `room` elements of each input, then of each step */
+  size_t size;                         /* of an element */
+  const weft_tensor *of[GPU_GROUP_IN]; /* the inputs; variables that are written are locked */
+  char *kept;                          /* `room` elements of each input, then of each step */
 } block;
 
 static size_t element_size(const block *a, const gpu_view *v) { return v->kind == VIEW_BOOL ? sizeof(bool) : a->size; }
@@ -34,7 +34,7 @@ static char *block_element(const block *a, const gpu_view *v, const weft_tensor 
 
 /* Returns an operand of a step: an input, or the result of an earlier step. */
 static char *block_operand(const block *a, int arg) {
-  return a->kept + (size_t)(arg >= 0 ? arg : GPU_BUNDLE_IN - 1 - arg) * (size_t)a->room * sizeof(double);
+  return a->kept + (size_t)(arg >= 0 ? arg : GPU_GROUP_IN - 1 - arg) * (size_t)a->room * sizeof(double);
 }
 
 #define ROW_STEP(T, exp_)                                                                                              \
@@ -61,7 +61,7 @@ static void block_row_step(const block *a, int s) {
 }
 
 static void block_run(kernel *k, block *a) {
-  const gpu_bundle *g = &a->b->gpu;
+  const gpu_group *g = &a->b->gpu;
   for (int v = 0; v < g->n_in; v++) {
     const size_t size = element_size(a, &g->in[v]);
     for (int c = 0; c < a->n; c++)
@@ -86,7 +86,7 @@ static void block_run(kernel *k, block *a) {
 
 /* Finds the tensors of the inputs.  The caller holds the locks of the variables that are written. */
 static weft_err find_inputs(kernel *k, block *a) {
-  const gpu_bundle *g = &a->b->gpu;
+  const gpu_group *g = &a->b->gpu;
   bool writes = false;
   for (int i = 0; i < k->n_in; i++) {
     a->of[i] = k->in[i];
@@ -104,9 +104,9 @@ static weft_err find_inputs(kernel *k, block *a) {
   return WEFT_OK;
 }
 
-static weft_err bundle_locked(kernel *k) {
-  const bundle *b = k->state;
-  const gpu_bundle *g = &b->gpu;
+static weft_err group_locked(kernel *k) {
+  const fused_group *b = k->state;
+  const gpu_group *g = &b->gpu;
   block a = {.b = b, .size = weft__dtype_size(g->type)};
   a.room = g->by_rows ? weft__int_sat(g->columns) : BUNDLE_BLOCK;
   for (int v = 0; v < g->n_out; v++) /* a GPU writes four elements at once, unless it is one number of a whole row */
@@ -114,7 +114,7 @@ static weft_err bundle_locked(kernel *k) {
   WEFT_TRY(find_inputs(k, &a));
   for (int i = 0; i < g->n_tensor; i++)
     if (!weft__out(k, i, &g->tensor[i])) return WEFT_RESOURCE_EXHAUSTED;
-  a.kept = weft__alloc((size_t)(GPU_BUNDLE_IN + GPU_BUNDLE_STEPS) * (size_t)a.room * sizeof(double));
+  a.kept = weft__alloc((size_t)(GPU_GROUP_IN + GPU_GROUP_STEPS) * (size_t)a.room * sizeof(double));
   if (!a.kept) return WEFT_OOM;
   for (a.row = 0; a.row < g->rows; a.row++)
     for (a.column = 0; a.column < g->columns; a.column += a.room) {
@@ -126,15 +126,15 @@ static weft_err bundle_locked(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err bundle_cpu(kernel *k) {
-  variable *v[GPU_BUNDLE_IN];
+static weft_err group_cpu(kernel *k) {
+  variable *v[GPU_GROUP_IN];
   int n = 0;
   for (int i = 0; i < k->n_in; i++)
     if (k->ref[i]) v[n++] = k->ref[i];
   if (n) weft__variable_lock(n, v);
-  const weft_err err = bundle_locked(k);
+  const weft_err err = group_locked(k);
   if (n) weft__variable_unlock(n, v);
   return err;
 }
 
-const op weft__bundle_op = {.def = "_Bundle", .cpu = bundle_cpu, .unprepare = weft__free};
+const op weft__fused_group_op = {.def = "_Bundle", .cpu = group_cpu, .unprepare = weft__free};

@@ -1,6 +1,6 @@
-"""gpu_rivals.py [SECONDS] [MODEL...] - the models of gpu_jobs.c and gpu_models.py on PyTorch: steps a second on one card.
+"""gpu_rivals.py [SECONDS] [MODEL...] - the models of gpu_jobs.c, gpu_models.py and gpu_loops.py on PyTorch, on one card.
 
-Eager and as a CUDA graph.  Data on the device but for mlp_fed.  gpu_rivals_jax.py has those of gpu_jobs.c on JAX.
+Prints steps a second, eager and as a CUDA graph.  Data on the device but for mlp_fed.  gpu_rivals_jax.py has JAX.
 """
 import sys
 import time
@@ -171,12 +171,80 @@ def bert_job(bf16):
     show("torch graph " + name, measure(captured(step).replay, torch.cuda.synchronize))
 
 
+class LanguageModel(nn.Module):
+    def __init__(self, words=10000, units=650):
+        super().__init__()
+        self.words, self.rnn = nn.Embedding(words, units), nn.LSTM(units, units, 2, batch_first=True)
+        self.last = nn.Linear(units, words)
+
+    def forward(self, x):
+        return self.last(self.rnn(self.words(x))[0])
+
+
+def lstm_job():
+    """Two LSTM layers of 650 units (cuDNN's), 35 words, batch 20, clipped gradients, gradient descent."""
+    device = torch.device("cuda")
+    model = LanguageModel().to(device)
+    x, y = (torch.randint(0, 10000, (20, 35), device=device) for _ in range(2))
+    optimizer = torch.optim.SGD(model.parameters(), 1.0, fused=True)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        nn.functional.cross_entropy(model(x).flatten(0, 1), y.flatten()).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 5.0, foreach=True)
+        optimizer.step()
+
+    for exact in (True, False):
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = not exact
+        name = "lstm exact" if exact else "lstm"
+        show("torch eager " + name, measure(step, torch.cuda.synchronize))
+        show("torch graph " + name, measure(captured(step).replay, torch.cuda.synchronize))
+
+
+class Dlrm(nn.Module):
+    def __init__(self, tables=26, rows=400000, columns=16):
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding(rows, columns, sparse=True) for _ in range(tables))
+        self.bottom = self.layers(13, 512, 256, columns)
+        self.top = nn.Sequential(self.layers(columns + (tables + 1) * tables // 2, 512, 256), nn.Linear(256, 1))
+        self.below = torch.tril_indices(tables + 1, tables + 1, -1).cuda()
+
+    @staticmethod
+    def layers(*sizes):
+        return nn.Sequential(*[part for pair in zip(sizes, sizes[1:]) for part in (nn.Linear(*pair), nn.ReLU())])
+
+    def forward(self, numbers, classes):
+        first = self.bottom(numbers)
+        rows = torch.stack([first] + [table(ids) for table, ids in zip(self.tables, classes)], 1)
+        pairs = torch.bmm(rows, rows.transpose(1, 2))[:, self.below[0], self.below[1]]
+        return self.top(torch.cat([first, pairs], 1))
+
+
+def dlrm_job():
+    """26 tables of 400,000 x 16 with sparse gradients, Adagrad, batch 2048: eager, for sparse updates cannot be captured."""
+    device = torch.device("cuda")
+    model = Dlrm().to(device)
+    numbers, labels = torch.rand(2048, 13, device=device), torch.rand(2048, 1, device=device).round()
+    classes = torch.randint(0, 400000, (26, 2048), device=device)
+    optimizer = torch.optim.Adagrad(model.parameters(), 0.01)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        nn.functional.binary_cross_entropy_with_logits(model(numbers, classes), labels).backward()
+        optimizer.step()
+
+    show("torch eager dlrm", measure(step, torch.cuda.synchronize))
+
+
 def main():
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     wanted = sys.argv[2:]
     for name, (model, batch, pixels) in models().items():
         if not wanted or name in wanted:
             torch_job(name, model, batch, pixels)
+    for name, job in (("lstm", lstm_job), ("dlrm", dlrm_job)):
+        if not wanted or name in wanted:
+            job()
     for name, job in (("resnet", resnet_job), ("bert", bert_job)):
         if wanted and name not in wanted:
             continue

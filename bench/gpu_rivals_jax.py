@@ -1,4 +1,4 @@
-"""gpu_rivals_jax.py [SECONDS] - the models of gpu_jobs.c on JAX, through jit: steps a second on one card.
+"""gpu_rivals_jax.py [SECONDS] [MODEL...] - models of gpu_jobs.c and gpu_loops.py on JAX, through jit: steps a second.
 
 Data on the device; tf32 allowed.  Written without a library of layers, as the models are few.
 """
@@ -14,8 +14,8 @@ SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 2
 rng = np.random.RandomState(1)
 
 
-def show(name, step, state, *data, images=0, flop=0):
-    """Times a step that takes a state and data and gives the next state."""
+def show(name, step, state, *data, images=0, flop=0, steps=1):
+    """Times a call that takes a state and data, trains for `steps` steps and gives the next state."""
     step = jax.jit(step, donate_argnums=0)
     for _ in range(10):
         state = jax.block_until_ready(step(state, *data))
@@ -23,7 +23,7 @@ def show(name, step, state, *data, images=0, flop=0):
     while time.perf_counter() - start < SECONDS:
         state = jax.block_until_ready(step(state, *data))
         n += 1
-    rate = n / (time.perf_counter() - start)
+    rate = n * steps / (time.perf_counter() - start)
     more = "  %6.0f images/s" % (rate * images) if images else "  %6.1f TFLOP/s" % (rate * flop * 1e-12) if flop else ""
     print("%-22s %9.1f steps/s%s" % ("jax jit " + name, rate, more), flush=True)
 
@@ -163,13 +163,53 @@ def resnet(name, kind, batch=64, side=224):
     show(name, step, [p, zeros(p), moving], x, y, images=batch)
 
 
+def train_in_loop(rounds=100):
+    x, y = data(100, 784)
+
+    def loss(w):
+        return entropy(jax.nn.relu(x @ w[0]) @ w[1], y)
+
+    def step(w):
+        return lax.fori_loop(0, rounds, lambda i, v: [a - 0.1 * b for a, b in zip(v, jax.grad(loss)(v))], w)
+
+    show("train_in_loop", step, [weights(784, 50), weights(50, 10)], steps=rounds)
+
+
+def lstm(units=650, words=10000, batch=20, length=35):
+    x, y = (jnp.asarray(rng.randint(0, words, (batch, length))) for _ in range(2))
+    p = {"words": weights(words, units), "last": [weights(units, words), weights(words)],
+         "cells": [[weights(2 * units, 4 * units), weights(4 * units)] for _ in range(2)]}
+
+    def cell(state, x, w):
+        c, h = state
+        i, j, f, o = jnp.split(jnp.concatenate([x, h], 1) @ w[0] + w[1], 4, 1)
+        c = c * jax.nn.sigmoid(f + 1.0) + jax.nn.sigmoid(i) * jnp.tanh(j)
+        return c, jnp.tanh(c) * jax.nn.sigmoid(o)
+
+    def loss(p):
+        def word(states, x):
+            first = cell(states[0], x, p["cells"][0])
+            second = cell(states[1], first[1], p["cells"][1])
+            return (first, second), second[1]
+
+        start = jnp.zeros((batch, units))
+        _, h = lax.scan(word, ((start, start), (start, start)), p["words"][x].swapaxes(0, 1))
+        return entropy(dense(p["last"], 0, h.reshape(-1, units)), y.swapaxes(0, 1).reshape(-1))
+
+    def step(p):
+        d = jax.grad(loss)(p)
+        norm = jnp.sqrt(sum((v ** 2).sum() for v in jax.tree.leaves(d)))
+        return jax.tree.map(lambda a, b: a - b * 5.0 / jnp.maximum(norm, 5.0), p, d)
+
+    show("lstm", step, p)
+
+
 def main():
     jax.config.update("jax_default_matmul_precision", "tensorfloat32")
-    mlp()
-    cnn()
-    wide()
-    resnet("resnet", jnp.float32)
-    resnet("resnet_bf16", jnp.bfloat16)
+    jobs = {"mlp": mlp, "cnn": cnn, "wide": wide, "train_in_loop": train_in_loop, "lstm": lstm,
+            "resnet": lambda: resnet("resnet", jnp.float32), "resnet_bf16": lambda: resnet("resnet_bf16", jnp.bfloat16)}
+    for name in sys.argv[2:] or jobs:
+        jobs[name]()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STAGING_PIECE = 96 << 10 }; /* bytes: smaller copies are not worth splitting */
+enum { STAGING_PIECE = 160 << 10 }; /* bytes: smaller copies are not worth splitting */
 
 typedef struct staged { /* a staging buffer that a queued copy reads */
   buffer *buffer;

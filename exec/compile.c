@@ -28,6 +28,7 @@
 #include "graph/fold.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The state of one compilation. */
 typedef struct maker {
@@ -394,6 +395,22 @@ static weft_err compile_make_plan(maker *m) {
   return weft__cuda_graph_find(m->p);
 }
 
+/* Returns true if plans may be made for the shapes and values of feeds (exec/variants.h). */
+static bool may_have_variants(const maker *m) {
+  const char *set = getenv("WEFT_GPU_FED_LENGTHS");
+  return m->where && !m->where->assumed && !m->p->mixed && m->r->n_feed > 0 && !getenv("WEFT_GPU_NO_REPLAY") &&
+         !(set && strcmp(set, "0") == 0);
+}
+
+/* Returns true if a plan would know more if it knew the shapes of the feeds. */
+static bool feeds_are_unknown(const maker *m) {
+  bool unknown = false, gpu = false;
+  for (int i = 0; i < m->r->n_feed; i++) unknown |= !weft__shape_known(weft__out_shape(m->g, m->r->feed[i]));
+  for (int i = 0; i < m->g->n_node && unknown && !gpu; i++)
+    gpu = !weft__device_is_host(m->where->device[m->where->of_node[i]]);
+  return unknown && gpu;
+}
+
 weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
   return weft__plan_create_on(out, g, r, NULL);
 }
@@ -415,9 +432,10 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   }
   plan_devices unrolled;
   decisions *on_feeds = NULL;
-  const bool by_feeds = !p->mixed && getenv("WEFT_GPU_FED_LENGTHS"); /* not the default yet (docs/gpu.md) */
+  const bool by_feeds = may_have_variants(&m);
   if (!err && m.where) err = weft__unroll(&p->unrolled, m.g, m.r, m.where, by_feeds ? &on_feeds : NULL);
-  if (!err && on_feeds) err = weft__variants_create(&p->variants, on_feeds);
+  if (!err && by_feeds && (on_feeds || feeds_are_unknown(&m)))
+    err = weft__variants_create(&p->variants, r->n_feed, on_feeds);
   if (!p->variants) weft__decisions_destroy(on_feeds);
   if (p->unrolled) {
     pthread_mutex_unlock(&m.g->lock);

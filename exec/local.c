@@ -112,14 +112,14 @@ static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
   return WEFT_OK;
 }
 
-/* Replaces the plan by the one for the values that these feeds give to what decides its loops and branches, if there is
- * one, or if one should be made now. */
+/* Replaces the plan by the one for the shapes of these feeds and the values that they give to what decides its loops and
+ * branches, if there is one, or if one should be made now. */
 static weft_err choose_variant(local *s, const plan_request *r, const weft_tensor *const *feed, plan **p) {
   plan_variants *v = (*p)->variants;
   assumptions assumed;
   if (!v || check_feeds(*p, feed) != WEFT_OK) return WEFT_OK; /* the run reports the feed */
   plan *made = weft__variants_find(v, feed, &assumed);
-  if (!made && assumed.of) {
+  if (!made && assumed.feed_shape) {
     const plan_devices where = {.device = s->task->device, .of_node = s->where, .assumed = &assumed};
     WEFT_TRY(weft__plan_create_on(&made, s->base.graph, r, &where));
     if (!made->unrolled) {
@@ -127,6 +127,7 @@ static weft_err choose_variant(local *s, const plan_request *r, const weft_tenso
       made = NULL;
     }
     weft__variants_add(v, made);
+    if (made) weft__frames_drop_idle(*p);
   }
   if (made) *p = made;
   return WEFT_OK;

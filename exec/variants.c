@@ -1,4 +1,4 @@
-/* variants.c - remembers which deciding values came, and the plans that were made for them. */
+/* variants.c - remembers which feed shapes and deciding values came, and the plans that were made for them. */
 #include "exec/variants.h"
 
 #include "base/alloc.h"
@@ -6,37 +6,48 @@
 #include <string.h>
 
 enum {
-  MAX_PLANS = 32,    /* per request: each has its own memory */
-  MAX_VALUES = 1024, /* sets of values that are counted */
+  MAX_PLANS = 32,   /* per request: each has its own memory */
+  MAX_SHAPES = 4,   /* sets of feed shapes that have plans: a batch, the last one of an epoch, those of a test */
+  MAX_ENTRIES = 512 /* sets of shapes and values that are counted */
 };
 
 typedef struct variant {
+  shape *feed_shape;
   int64_t *value;
-  bool seen; /* these values came before */
+  bool seen; /* these came before */
   plan *made;
   struct variant *next;
 } variant;
 
 struct plan_variants {
-  decisions *of;
-  int64_t *now; /* of the last call of find */
+  decisions *of; /* NULL: none */
+  int n_feed, n_value;
+  int64_t *now; /* values of the last call of find */
   variant *list, *asked;
   int n, n_plan;
   bool useless;
 };
 
-weft_err weft__variants_create(plan_variants **out, decisions *d) {
+weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d) {
   plan_variants *v = weft__alloc_zero(1, sizeof *v);
-  int64_t *now = weft__alloc_zero((size_t)weft__decisions_count(d), sizeof *now);
+  const int n_value = d ? weft__decisions_count(d) : 0;
+  int64_t *now = weft__alloc_zero((size_t)n_value + 1, sizeof *now);
   if (!v || !now) {
     weft__free(v);
     weft__free(now);
     return WEFT_OOM;
   }
-  v->of = d;
-  v->now = now;
+  *v = (plan_variants){.of = d, .n_feed = n_feed, .n_value = n_value, .now = now};
   *out = v;
   return WEFT_OK;
+}
+
+static void variant_destroy(variant *e) {
+  if (!e) return;
+  weft__plan_destroy(e->made);
+  weft__free(e->feed_shape);
+  weft__free(e->value);
+  weft__free(e);
 }
 
 void weft__variants_destroy(plan_variants *v) {
@@ -44,40 +55,71 @@ void weft__variants_destroy(plan_variants *v) {
   while (v->list) {
     variant *first = v->list;
     v->list = first->next;
-    weft__plan_destroy(first->made);
-    weft__free(first->value);
-    weft__free(first);
+    variant_destroy(first);
   }
   weft__decisions_destroy(v->of);
   weft__free(v->now);
   weft__free(v);
 }
 
-/* Returns the entry of the values in v->now; NULL if there is no room for another one. */
-static variant *entry_of_values(plan_variants *v) {
-  const size_t size = (size_t)weft__decisions_count(v->of) * sizeof *v->now;
+static bool has_shapes(const plan_variants *v, const variant *e, const weft_tensor *const *feed) {
+  for (int i = 0; i < v->n_feed; i++)
+    if (!weft__shape_equal(&e->feed_shape[i], &feed[i]->shape)) return false;
+  return true;
+}
+
+static bool have_same_shapes(const plan_variants *v, const variant *a, const variant *b) {
+  for (int i = 0; i < v->n_feed; i++)
+    if (!weft__shape_equal(&a->feed_shape[i], &b->feed_shape[i])) return false;
+  return true;
+}
+
+static bool has_values(const plan_variants *v, const variant *e) {
+  return v->n_value == 0 || memcmp(e->value, v->now, (size_t)v->n_value * sizeof *v->now) == 0;
+}
+
+/* Returns the entry of the feeds' shapes and the values in v->now; NULL if there is no room for another one. */
+static variant *variant_of(plan_variants *v, const weft_tensor *const *feed) {
   for (variant *e = v->list; e; e = e->next)
-    if (memcmp(e->value, v->now, size) == 0) return e;
-  variant *e = v->n < MAX_VALUES ? weft__alloc_zero(1, sizeof *e) : NULL;
-  int64_t *kept = e ? weft__alloc(size) : NULL;
-  if (!kept) {
-    weft__free(e);
+    if (has_values(v, e) && has_shapes(v, e, feed)) return e;
+  variant *e = v->n < MAX_ENTRIES ? weft__alloc_zero(1, sizeof *e) : NULL;
+  if (!e) return NULL;
+  e->feed_shape = weft__alloc(((size_t)v->n_feed + 1) * sizeof *e->feed_shape);
+  e->value = weft__alloc(((size_t)v->n_value + 1) * sizeof *e->value);
+  if (!e->feed_shape || !e->value) {
+    variant_destroy(e);
     return NULL;
   }
-  memcpy(kept, v->now, size);
-  *e = (variant){.value = kept, .next = v->list};
+  for (int i = 0; i < v->n_feed; i++) e->feed_shape[i] = feed[i]->shape;
+  memcpy(e->value, v->now, (size_t)v->n_value * sizeof *v->now);
+  e->next = v->list;
   v->list = e;
   v->n++;
   return e;
 }
 
+/* Returns true if there is room for a plan for these shapes: others have it, or few shapes have plans. */
+static bool has_room(const plan_variants *v, const weft_tensor *const *feed) {
+  int shapes = 0;
+  if (v->n_plan >= MAX_PLANS) return false;
+  for (const variant *e = v->list; e; e = e->next) {
+    if (!e->made) continue;
+    if (has_shapes(v, e, feed)) return true;
+    bool first = true;
+    for (const variant *before = v->list; before != e; before = before->next)
+      first = first && !(before->made && have_same_shapes(v, before, e));
+    shapes += first;
+  }
+  return shapes < MAX_SHAPES;
+}
+
 plan *weft__variants_find(plan_variants *v, const weft_tensor *const *feed, assumptions *assumed) {
-  *assumed = (assumptions){NULL, NULL};
-  if (v->useless || weft__decisions_compute(v->of, feed, v->now) != WEFT_OK) return NULL;
-  variant *e = entry_of_values(v);
+  *assumed = (assumptions){.feed_shape = NULL};
+  if (v->useless || (v->of && weft__decisions_compute(v->of, feed, v->now) != WEFT_OK)) return NULL;
+  variant *e = variant_of(v, feed);
   if (!e) return NULL;
-  if (!e->made && e->seen && v->n_plan < MAX_PLANS) {
-    *assumed = (assumptions){v->of, e->value};
+  if (!e->made && e->seen && has_room(v, feed)) {
+    *assumed = (assumptions){e->feed_shape, v->of, e->value};
     v->asked = e;
   }
   e->seen = true;

@@ -1,8 +1,11 @@
-/* variants.h - plans of one request for particular values that decide its loops and branches.
+/* variants.h - plans of one request on a GPU for particular feeds: their shapes, and the values that decide loops and
+ * branches.
  *
- * A step on a GPU whose loops depend on feeds (the longest text of a batch, is_training) runs node by node from the
- * host.  With the deciding values known, it is a straight plan that is captured as a cuda graph.  So when the same
- * values come a second time, a plan is made for them, and used whenever they come again.
+ * Programs declare batches of unknown size ([None, 784]).  Then the shapes behind them are unknown too, and kernels
+ * whose shapes are unknown are not fused.  And a step whose loops depend on feeds (the longest text of a batch,
+ * is_training) runs node by node from the host.  With the shapes and the deciding values known, the step is a straight
+ * plan that is fused and captured as a CUDA graph.  So when the same ones come a second time, a plan is made for them,
+ * and used whenever they come again.  Its random numbers go on where those of the request's other plans are.
  *
  * The session's lock guards the variants of its plans.  A plan owns them, and destroys them with itself. */
 #ifndef WEFT_EXEC_VARIANTS_H
@@ -14,15 +17,16 @@ typedef struct plan_variants plan_variants;
 
 /* What a variant's plan may take for granted (plan_devices.assumed). */
 typedef struct assumptions {
-  const decisions *of;
+  const shape *feed_shape; /* of each feed; NULL: nothing is asked for */
+  const decisions *of;     /* NULL: no value decides */
   const int64_t *value;
 } assumptions;
 
-/* Takes the decisions over.  Returns RESOURCE_EXHAUSTED. */
-weft_err weft__variants_create(plan_variants **out, decisions *d);
+/* Takes the decisions over; NULL: there are none.  Returns RESOURCE_EXHAUSTED. */
+weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d);
 void weft__variants_destroy(plan_variants *v); /* NULL is allowed */
-/* Returns the plan for the values that these feeds give, or NULL if there is none.  If one should be made, *assumed is
- * what it takes for granted, else {NULL}; the caller then calls weft__variants_add. */
+/* Returns the plan for the shapes of these feeds and the values that they give, or NULL if there is none.  If one should
+ * be made, *assumed is what it takes for granted, else {NULL}; the caller then calls weft__variants_add. */
 plan *weft__variants_find(plan_variants *v, const weft_tensor *const *feed, assumptions *assumed);
 /* Adds the plan that was made for the values of the last weft__variants_find.  NULL: it could not be made without loops
  * and branches, and none will be asked for again. */

@@ -258,10 +258,17 @@ void weft__frame_release(frame *f, bool ok) {
     frame_keep(f);
 }
 
-void weft__frames_destroy(plan *p) {
+void weft__frames_drop_idle(plan *p) {
   frame_destroy(atomic_exchange_explicit(&p->straight.spare, NULL, memory_order_acquire));
-  frames_destroy(p->straight.idle);
+  pthread_mutex_lock(&p->lock);
+  frame *idle = p->straight.idle;
   p->straight.idle = NULL;
+  pthread_mutex_unlock(&p->lock);
+  frames_destroy(idle);
+}
+
+void weft__frames_destroy(plan *p) {
+  weft__frames_drop_idle(p);
   while (p->straight.layouts) {
     layout *l = p->straight.layouts;
     p->straight.layouts = l->next;

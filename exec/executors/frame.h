@@ -40,6 +40,9 @@ weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t genera
 /* Clears the values and makes the frame idle.  If the run succeeded (ok) and recorded stats, they become a layout of
  * the plan. */
 void weft__frame_release(frame *f, bool ok);
+/* Destroys the idle frames, for a plan that will hardly run again; one that does makes others.  Any thread may call
+ * it. */
+void weft__frames_drop_idle(plan *p);
 /* Destroys the idle frames and the layouts of a plan that no thread runs. */
 void weft__frames_destroy(plan *p);
 

@@ -271,7 +271,7 @@ static weft_err input_symbol(runner *w, const iteration *at, const weft_node *n,
 /* Sets the value of an output outside of loops if the plan may take it for granted. */
 static weft_err assume_value(runner *w, weft_out o, symbol *s) {
   const assumptions *a = w->u.where->assumed;
-  for (int i = 0; a && i < weft__decisions_count(a->of) && !s->known; i++) {
+  for (int i = 0; a && a->of && i < weft__decisions_count(a->of) && !s->known; i++) {
     const weft_out of = weft__decisions_out(a->of, i);
     weft_tensor *t;
     if (of.node != o.node || of.slot != o.slot) continue;
@@ -398,7 +398,8 @@ static weft_err make_feeds(runner *w) {
     const weft_out o = u->r->feed[i];
     const weft_node *n = u->g->node[o.node];
     if (u->ordered[o.node] || u->feeds.twice >= 0) return weft__unroll_stuck("'%s' is fed and also runs", n->name);
-    const attr attrs[] = {A_TYPE("dtype", weft__out_type(u->g, o)), A_SHAPE("shape", &n->out_shape[o.slot])};
+    shape s = u->where->assumed ? u->where->assumed->feed_shape[i] : n->out_shape[o.slot];
+    const attr attrs[] = {A_TYPE("dtype", weft__out_type(u->g, o)), A_SHAPE("shape", &s)};
     weft_node *made;
     WEFT_TRY(weft__unroll_helper(u, n, "Placeholder", 0, NULL, 2, attrs, &made));
     u->fed[i] = (symbol){.out = {made->id, 0, 0}, .variable = -1};
@@ -542,9 +543,9 @@ weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r
   if (on_feeds) *on_feeds = NULL;
   if (getenv("WEFT_GPU_NO_REPLAY")) return WEFT_OK;
   weft_err err = weft__order(g, r, &u->order, &u->n_order);
-  const bool found = !err && has_control_flow(u);
+  const bool found = !err && (where->assumed || has_control_flow(u));
   if (found) err = weft__frames_find(&u->frames, g, false, &u->arena);
-  if (found && !err && control_flow_on_gpu(u)) {
+  if (found && !err && (where->assumed || control_flow_on_gpu(u))) {
     err = unroll_run(&w);
     if (!err) {
       *out = u->made;

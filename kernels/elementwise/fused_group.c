@@ -137,4 +137,4 @@ static weft_err group_cpu(kernel *k) {
   return err;
 }
 
-const op weft__fused_group_op = {.def = "_Bundle", .cpu = group_cpu, .unprepare = weft__free};
+const op weft__fused_group_op = {.def = "_FusedGroup", .cpu = group_cpu, .unprepare = weft__free};

@@ -1,4 +1,4 @@
-"""groups.py - elementwise ops that become one kernel with several results: are the numbers those of single kernels?
+"""fused_groups.py - elementwise ops that become one kernel with several results: are the numbers those of single kernels?
 
     python3 -m weft tests/gpu/fused_groups.py    with the package on PYTHONPATH; WEFT_CUDA_PLUGIN=simulated needs no card
 
@@ -298,7 +298,7 @@ def run(model):
         got.append(s.run(tf.global_variables()))
         meta = tf.RunMetadata()
         s.run(fetches, feed, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=meta)
-        groups = sum("_Bundle" in n.timeline_label for d in meta.step_stats.dev_stats for n in d.node_stats)
+        groups = sum("_FusedGroup" in n.timeline_label for d in meta.step_stats.dev_stats for n in d.node_stats)
     return np.concatenate([np.ravel(v) for step in got for v in step]), groups
 
 

@@ -65,7 +65,7 @@ static const char environment[] =
     "  WEFT_TF32, WEFT_BF16      1: round float products to tf32 or bfloat16\n"
     "  WEFT_CUDNN                0: use no cuDNN; 1: use it wherever it can run\n"
     "  WEFT_GPU_COMPILE          0: compile no kernels at run time\n"
-    "  WEFT_GPU_FED_LENGTHS      1: unroll loops whose length feeds decide\n"
+    "  WEFT_GPU_FED_LENGTHS      0: no plans for the shapes of feeds, and for lengths that they give\n"
     "  WEFT_VIRTUAL_GPUS         show every card as that many devices\n"
     "  WEFT_CUDA_PLUGIN          another plug-in; none: no GPUs; simulated: a card in host memory\n"
     "  WEFT_CUDA_LIBRARIES       the folder of cuBLASLt, cuDNN and NCCL\n"

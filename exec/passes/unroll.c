@@ -145,6 +145,7 @@ static weft_err edges_into(runner *w, const weft_node *n, edge *edges, int *at) 
   weft__waits_of(&w->u.waits, n->id);
   for (int i = 0; i < u->waits.n; i++) {
     const int from = u->waits.from[i];
+    if (w->is_free[from]) continue;
     if (u->frames.home[from] != w->own[n->id])
       return weft__unroll_stuck("'%s' waits for '%s' in a different frame", n->name, u->g->node[from]->name);
     if (edges) edges[at[from]] = (edge){n->id, -1};
@@ -376,6 +377,17 @@ static bool next_visit(runner *w, visit *out) {
   return true;
 }
 
+/* A node outside of loops that was never reached would be missing from the plan. */
+static weft_err check_all_ran(const runner *w) {
+  for (int i = 0; i < w->u.n_order; i++) {
+    const int id = w->u.order[i];
+    if (w->own[id] == 0 && !w->is_free[id] && w->root->node[w->place[id]].wait > 0)
+      return weft__unroll_stuck("'%s' waits for %d inputs that do not come", w->u.g->node[id]->name,
+                                w->root->node[w->place[id]].wait);
+  }
+  return WEFT_OK;
+}
+
 static weft_err run_dataflow(runner *w) {
   activation *root;
   WEFT_TRY(activation_find(w, NULL, 0, &root));
@@ -385,7 +397,7 @@ static weft_err run_dataflow(runner *w) {
     if (w->own[id] == 0 && w->waits_for[id] == 0 && !w->is_free[id]) WEFT_TRY(runner_enqueue(w, w->root, id));
   }
   for (visit v; next_visit(w, &v);) WEFT_TRY(visit_node(w, v.at, v.node));
-  return WEFT_OK;
+  return check_all_ran(w);
 }
 
 /* ---- the request ---- */

@@ -112,8 +112,8 @@ static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
   return WEFT_OK;
 }
 
-/* Replaces the plan by the one for the shapes of these feeds and the values that they give to what decides its loops and
- * branches, if there is one, or if one should be made now. */
+/* Replaces the plan by the one for the shapes of these feeds and the values that they give to what decides its loops
+ * and branches, if there is one, or if one should be made now. */
 static weft_err choose_variant(local *s, const plan_request *r, const weft_tensor *const *feed, plan **p) {
   plan_variants *v = (*p)->variants;
   assumptions assumed;

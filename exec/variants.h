@@ -25,8 +25,8 @@ typedef struct assumptions {
 /* Takes the decisions over; NULL: there are none.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d);
 void weft__variants_destroy(plan_variants *v); /* NULL is allowed */
-/* Returns the plan for the shapes of these feeds and the values that they give, or NULL if there is none.  If one should
- * be made, *assumed is what it takes for granted, else {NULL}; the caller then calls weft__variants_add. */
+/* Returns the plan for the shapes of these feeds and the values that they give, or NULL if there is none.  If one
+ * should be made, *assumed is what it takes for granted, else {NULL}; the caller then calls weft__variants_add. */
 plan *weft__variants_find(plan_variants *v, const weft_tensor *const *feed, assumptions *assumed);
 /* Adds the plan that was made for the values of the last weft__variants_find.  NULL: it could not be made without loops
  * and branches, and none will be asked for again. */

@@ -18,10 +18,10 @@
 
 /* Unrolls what the request needs.  *out, which the caller destroys, is NULL if there is no loop with nodes on a GPU, if
  * the request keeps its loops, or if WEFT_GPU_NO_REPLAY is set.  With where->assumed, a request without loops is copied
- * too: the new graph knows the shapes of the feeds, and so those of most other values.  *on_feeds, which the caller destroys, is then what
- * feeds decide, or NULL; on_feeds may be NULL.  The caller holds the graph's lock; the graph must outlive the result.
- * Returns RESOURCE_EXHAUSTED only.  Any other error keeps the loops, and the plan reports what is wrong with the graph.
- * The reason why loops are kept is logged once per process. */
+ * too: the new graph knows the shapes of the feeds, and so those of most other values.  *on_feeds, which the caller
+ * destroys, is then what feeds decide, or NULL; on_feeds may be NULL.  The caller holds the graph's lock; the graph
+ * must outlive the result. Returns RESOURCE_EXHAUSTED only.  Any other error keeps the loops, and the plan reports
+ * what is wrong with the graph. The reason why loops are kept is logged once per process. */
 weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r, const plan_devices *where,
                       decisions **on_feeds);
 

@@ -396,15 +396,15 @@ static weft_err compile_make_plan(maker *m) {
 }
 
 /* Returns true if plans may be made for the shapes and values of feeds (exec/variants.h). */
-static bool may_have_variants(const maker *m) {
+static bool may_have_variants(const maker *m, const plan_devices *where) {
   const char *set = getenv("WEFT_GPU_FED_LENGTHS");
-  return m->where && !m->where->assumed && !m->p->mixed && m->r->n_feed > 0 && !getenv("WEFT_GPU_NO_REPLAY") &&
+  return where && where->may_vary && !m->p->mixed && m->r->n_feed > 0 && !getenv("WEFT_GPU_NO_REPLAY") &&
          !(set && strcmp(set, "0") == 0);
 }
 
 /* Returns true if a plan would know more if it knew the shapes of the feeds. */
 static bool feeds_are_unknown(const maker *m) {
-  bool unknown = false, gpu = false;
+  bool unknown = false, gpu = !m->where; /* a plan without devices: all of its nodes are where they can be fused */
   for (int i = 0; i < m->r->n_feed; i++) unknown |= !weft__shape_known(weft__out_shape(m->g, m->r->feed[i]));
   for (int i = 0; i < m->g->n_node && unknown && !gpu; i++)
     gpu = !weft__device_is_host(m->where->device[m->where->of_node[i]]);
@@ -421,9 +421,9 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   pthread_mutex_init(&p->lock, NULL);
   weft_err err = WEFT_OK;
   plan_devices rewritten;
-  maker m = {.p = p, .g = g, .r = r, .where = where};
+  maker m = {.p = p, .g = g, .r = r, .where = where && where->host_only ? NULL : where};
   pthread_mutex_lock(&g->lock);
-  if (where && where->mixed_precision) err = weft__mixed_precision(&p->mixed, g, r, where);
+  if (m.where && where->mixed_precision) err = weft__mixed_precision(&p->mixed, g, r, where);
   if (p->mixed) {
     pthread_mutex_unlock(&g->lock);
     rewritten = (plan_devices){.device = where->device, .of_node = p->mixed->of_node};
@@ -432,15 +432,16 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   }
   plan_devices unrolled;
   decisions *on_feeds = NULL;
-  const bool by_feeds = may_have_variants(&m);
-  if (!err && m.where) err = weft__unroll(&p->unrolled, m.g, m.r, m.where, by_feeds ? &on_feeds : NULL);
+  const bool by_feeds = may_have_variants(&m, where), host_only = !m.where;
+  if (!err && where && (m.where || where->assumed))
+    err = weft__unroll(&p->unrolled, m.g, m.r, m.where ? m.where : where, by_feeds ? &on_feeds : NULL);
   if (!err && by_feeds && (on_feeds || feeds_are_unknown(&m)))
     err = weft__variants_create(&p->variants, r->n_feed, on_feeds);
   if (!p->variants) weft__decisions_destroy(on_feeds);
   if (p->unrolled) {
     pthread_mutex_unlock(&m.g->lock);
     unrolled = (plan_devices){.device = where->device, .of_node = p->unrolled->of_node};
-    m = (maker){.p = p, .g = p->unrolled->graph, .r = &p->unrolled->request, .where = &unrolled};
+    m = (maker){.p = p, .g = p->unrolled->graph, .r = &p->unrolled->request, .where = host_only ? NULL : &unrolled};
     pthread_mutex_lock(&m.g->lock);
   }
   p->graph = m.g;

@@ -96,8 +96,12 @@ static weft_err local_make_plan(local *s, uint64_t hash, const plan_request *r, 
   WEFT_TRY(weft__request_check(s->base.graph, r));
   WEFT_TRY(weft__local_place_new_nodes(s));
   WEFT_TRY(weft__requests_add(&s->plans, hash, r, &e));
-  const plan_devices where = {s->task->device, s->where, s->opts.mixed_precision};
-  weft_err err = weft__plan_create_on(out, s->base.graph, &e->request, s->n_info > 1 ? &where : NULL);
+  const plan_devices where = {.device = s->task->device,
+                              .of_node = s->where,
+                              .mixed_precision = s->opts.mixed_precision,
+                              .host_only = s->n_info == 1,
+                              .may_vary = true};
+  weft_err err = weft__plan_create_on(out, s->base.graph, &e->request, &where);
   if (err)
     weft__requests_drop(&s->plans, e);
   else
@@ -120,7 +124,8 @@ static weft_err choose_variant(local *s, const plan_request *r, const weft_tenso
   if (!v || check_feeds(*p, feed) != WEFT_OK) return WEFT_OK; /* the run reports the feed */
   plan *made = weft__variants_find(v, feed, &assumed);
   if (!made && assumed.feed_shape) {
-    const plan_devices where = {.device = s->task->device, .of_node = s->where, .assumed = &assumed};
+    const plan_devices where = {
+        .device = s->task->device, .of_node = s->where, .assumed = &assumed, .host_only = s->n_info == 1};
     WEFT_TRY(weft__plan_create_on(&made, s->base.graph, r, &where));
     if (!made->unrolled) {
       weft__plan_destroy(made);

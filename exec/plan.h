@@ -125,6 +125,8 @@ typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
   const int *of_node;
   bool mixed_precision;              /* rewrite what runs on GPUs (exec/passes/mixed_precision.h) */
   const struct assumptions *assumed; /* NULL, or values that feeds will give (exec/variants.h) */
+  bool host_only;                    /* all on the host: the plan has no devices */
+  bool may_vary;                     /* plans for particular feeds may follow (exec/variants.h) */
 } plan_devices;
 
 /* Returns true if data input i of the node takes a reference: the variable itself, not its value. */

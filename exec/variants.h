@@ -1,4 +1,4 @@
-/* variants.h - plans of one request on a GPU for particular feeds: their shapes, and the values that decide loops and
+/* variants.h - plans of one request for particular feeds: their shapes and, on a GPU, the values that decide loops and
  * branches.
  *
  * Programs declare batches of unknown size ([None, 784]).  Then the shapes behind them are unknown too, and kernels

@@ -541,7 +541,7 @@ static weft_err keep_control_flow(const unroller *u, decisions **on_feeds) {
   snprintf(why, sizeof why, "%s", weft__error_message());
   if (on_feeds && !u->where->assumed)
     WEFT_TRY(weft__decisions_find(on_feeds, u->g, u->r, &u->frames, u->order, u->n_order));
-  if ((!on_feeds || !*on_feeds) && !atomic_exchange(&said, true))
+  if (has_control_flow(u) && !u->where->host_only && (!on_feeds || !*on_feeds) && !atomic_exchange(&said, true))
     weft__log(LOG_INFO, "the loops of a step on a GPU run iteration by iteration, for they cannot be unrolled: %s",
               why);
   return WEFT_OK;
@@ -555,7 +555,7 @@ weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r
   if (on_feeds) *on_feeds = NULL;
   if (getenv("WEFT_GPU_NO_REPLAY")) return WEFT_OK;
   weft_err err = weft__order(g, r, &u->order, &u->n_order);
-  const bool found = !err && (where->assumed || has_control_flow(u));
+  const bool flow = !err && has_control_flow(u), found = !err && (where->assumed ? !(flow && where->host_only) : flow);
   if (found) err = weft__frames_find(&u->frames, g, false, &u->arena);
   if (found && !err && (where->assumed || control_flow_on_gpu(u))) {
     err = unroll_run(&w);

@@ -101,6 +101,9 @@ struct fusion {
   bool (*hands_on)(const shape *x, const weft_tensor *arg);
 
   bool masks; /* the output is input 0 where a condition on input 1 holds, and 0 elsewhere */
+  /* Input 0, if it is a vector, has one element for each index of the output's first axis; a vector of another op
+   * broadcasts along the last axis. */
+  bool first_by_row;
 };
 
 typedef struct fused_node { /* the node that a fused kernel runs first */

@@ -45,13 +45,12 @@ weft_dtype weft__fused_group_member_type(const plan_item *it) {
   return out == t && input_type(n, 0) == WEFT_BOOL && input_type(n, 1) == t ? t : WEFT_INVALID;
 }
 
-/* Stores the step of a comparison or a choice.  The condition of Select does not broadcast as other operands do. */
+/* Stores the step of a comparison or a choice. */
 static bool choice_step(const plan_item *it, fused_step *s) {
   const weft_node *n = it->node;
   const weft_dtype t = weft__fused_group_member_type(it);
   if (t == WEFT_INVALID || t == weft__step_type(it) || it->n_in != n->n_in || it->in[0].wants_ref) return false;
-  if (!it->op->elem || (n->n_in == 3 && !weft__shape_equal(weft__out_shape(n->graph, n->in[0]), &n->out_shape[0])))
-    return false;
+  if (!it->op->elem) return false;
   return weft__step_named(it, n->op_name, it->op, n->n_in, t, s);
 }
 
@@ -325,6 +324,15 @@ static bool add_column(draft *d, const plan_item *it, int j, int *operand) {
   return add_view(d, &it->in[j], v, operand);
 }
 
+/* Returns the shape of input j as it broadcasts with the others. */
+static shape operand_shape(const plan_item *it, int j) {
+  const shape *given = weft__out_shape(it->node->graph, it->node->in[j]), *out = &it->node->out_shape[0];
+  if (j > 0 || given->rank != 1 || !weft__fuse_fusion_of(it)->first_by_row) return *given;
+  shape column = {.rank = out->rank, .dim = {given->dim[0]}};
+  for (int i = 1; i < out->rank; i++) column.dim[i] = 1;
+  return column;
+}
+
 static bool add_operand(const grouper *b, draft *d, const plan_item *it, int j, int *operand) {
   const int m = weft__draft_member(d, b->p->slot_item[it->in[j].slot]);
   const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
@@ -348,9 +356,9 @@ static bool add_operand(const grouper *b, draft *d, const plan_item *it, int j, 
     return false;
   if (!is_bool && !found && !weft__draft_is_small(d) && !add_again(b, d, it, j, operand, &found)) return false;
   if (found) return true;
-  const shape *s = weft__out_shape(it->node->graph, it->node->in[j]);
-  if (!operand_view(s, d->shape, &same, &v) &&
-      (!weft__draft_compiles(d) || !weft__fused_group_broadcast_view(s, d->shape, &v)))
+  const shape s = operand_shape(it, j);
+  if (!operand_view(&s, d->shape, &same, &v) &&
+      (!weft__draft_compiles(d) || !weft__fused_group_broadcast_view(&s, d->shape, &v)))
     return false;
   v.kind = is_bool ? VIEW_BOOL : VIEW_PLAIN;
   return add_view(d, &it->in[j], v, operand);

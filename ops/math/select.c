@@ -4,6 +4,7 @@
  * condition of SelectV2 broadcasts with them.  Elements are copied by their size, regardless of the type. */
 #include "base/alloc.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "kernels/elementwise/elementwise.h"
 #include "ops/math/choose.h"
 
@@ -235,10 +236,12 @@ static const op_case clip_cases[] = {
     {0},
 };
 
+static const fusion by_row = {.first_by_row = true};
+
 OPS(select) = {
     {"Select(condition:bool, t:T, e:T) -> (output:T) | T:type", "t where the condition holds, e elsewhere.",
      .infer = select_infer, .cpu = select_cpu, .grad = select_grad, .cases = select_cases, .amp = AMP_CLEAR,
-     .elem = &choose_op},
+     .elem = &choose_op, .fusion = &by_row},
     {"SelectV2(condition:bool, t:T, e:T) -> (output:T) | T:type",
      "t where the condition holds, e elsewhere; all three broadcast.", .infer = select_v2_infer, .cpu = select_v2_cpu,
      .grad = select_v2_grad, .cases = select_v2_cases, .amp = AMP_CLEAR, .elem = &choose_op},

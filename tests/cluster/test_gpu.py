@@ -244,7 +244,7 @@ def test_bundles_of_kernels_compute_the_same(card):
                          capture_output=True, text=True, timeout=280, env=environment(WEFT_CUDA_PLUGIN=card))
     assert run.returncode == 0, run.stderr
     lines = [line.split(" ", 3) for line in run.stdout.splitlines()]
-    assert len(lines) == 32 and all(single == "0" for _, _, single, _ in lines), run.stdout
+    assert len(lines) == 33 and all(single == "0" for _, _, single, _ in lines), run.stdout
     near = ("half", "norm", "attention")
     assert all(equal == "same" or (equal == "near" and any(word in name for word in near)) for name, _, _, equal in lines), run.stdout
     assert all(int(n) > 0 for name, n, _, _ in lines if card != "simulated" or "half" not in name), run.stdout

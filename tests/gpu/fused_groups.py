@@ -249,6 +249,17 @@ def choices(dtype=tf.float32, rows=5):
     return [keep, y, z, y <= 0.5] + tf.gradients(tf.reduce_sum(z * z), [x, r]), {x: values, r: rng.rand(rows, 512)}
 
 
+def choices_by_row():
+    """Conditions that are vectors: of Select one for each row, of SelectV2 one for each column."""
+    x, n = tf.placeholder(tf.float32, [8, 8]), tf.placeholder(tf.float32, [8])
+    wide = tf.placeholder(tf.float32, [8, 6, 4])
+    y = tf.tanh(x) * 2.0
+    z = tf.where(n > 0.0, y, x + 1.0) * tf.where_v2(n > 0.0, y, 0.5)
+    u = tf.where(n > 0.0, tf.sigmoid(wide) + 1.0, wide) * 3.0
+    return [z, u, tf.gradients(z, x)[0], tf.gradients(u, wide)[0]], {
+        x: rng.randn(8, 8), n: [1, -1, 1, 1, -1, 1, -1, -1], wide: rng.randn(8, 6, 4)}
+
+
 def choices_in_half():
     return choices(tf.float16)
 
@@ -304,7 +315,7 @@ def run(model):
 
 for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, joined_with_others, sums,
               changed_between, handed_on, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update,
-              swapped, assigned_later, assigned_and_fetched, choices, choices_in_half, large_choices, large_choices_in_double,
+              swapped, assigned_later, assigned_and_fetched, choices, choices_by_row, choices_in_half, large_choices, large_choices_in_double,
               large_dropout, large_norm_of_odd_rows, large_norm_of_long_rows, large_norm_in_double, large_attention,
               large_attention_of_short_rows, large_heads, attention_scores, large_columns_kept):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)

@@ -144,7 +144,7 @@ static weft_err make_arg(maker *m, node_def *n, size_t index, int32_t type) {
   tensorflow__node_def__init(n);
   n->name = m->def->signature->input_arg[index]->name;
   n->op = (char *)(uintptr_t) "_Arg";
-  n->attr = function_alloc(m, sizeof *n->attr * 3);
+  n->attr = function_alloc(m, sizeof *n->attr * (2 + (more ? more->n_attr : 0))); /* a file may repeat a key */
   if (!t || !number || !n->attr) return function_oom();
   tensorflow__attr_value__init(t);
   t->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TYPE;

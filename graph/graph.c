@@ -63,6 +63,14 @@ static attr *append_attr(weft_node *n, const attr *a) {
   return &n->attr[n->n_attr++];
 }
 
+/* Returns true if the value has the kind that the op defines.  A function, and a tensor that no memory can hold, are
+ * kept as they came.  Anything else that could not be read is no value: a placeholder for an attribute of a caller. */
+static bool attr_fits(const attr_def *d, const attr *a) {
+  if (a->kind == ATTR_OPAQUE) return d->kind == ATTR_FUNC || d->kind == ATTR_TENSOR;
+  if (d->is_list && a->is_list && a->n == 0) return true; /* the bytes of an empty list do not tell its kind */
+  return a->kind == d->kind && a->is_list == d->is_list;
+}
+
 static weft_err graph_copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
   int room = spec->n_attr + (n->op ? n->op->opdef.n_attr : 0) + 2;
   n->attr = weft__arena_alloc(&g->arena, (size_t)room * sizeof *n->attr);
@@ -74,8 +82,7 @@ static weft_err graph_copy_attrs(weft_graph *g, weft_node *n, const node_spec *s
       return weft__fail_node(WEFT_INVALID_ARGUMENT,
                              "NodeDef mentions attr '%s' not in Op<name=%s>; NodeDef: {{node %s}}", a->name, n->op_name,
                              n->name);
-    if (d && a->kind != ATTR_OPAQUE && (a->kind != d->kind || a->is_list != d->is_list) &&
-        !(d->is_list && a->is_list && a->n == 0))
+    if (d && !attr_fits(d, a))
       return weft__fail_node(WEFT_INVALID_ARGUMENT,
                              "AttrValue of '%s' has a value of another kind than the op %s defines; "
                              "NodeDef: {{node %s}}",

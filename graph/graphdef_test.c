@@ -440,6 +440,20 @@ static draft *function_draft(const char *function, const char *body) {
   return d;
 }
 
+TEST(a_value_that_the_graph_cannot_read_is_refused) {
+  draft *d = draft_new();
+  Tensorflow__AttrValue *dtype = draft_attr(d, draft_node(d, "a", "Placeholder", "", 0), "dtype");
+  dtype->value_case = TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER;
+  dtype->placeholder = weft__arena_strdup(&d->a, "T");
+  expect_refused(d, "AttrValue of 'dtype' has a value of another kind than the op Placeholder defines");
+  d = draft_new();
+  draft_const(d, "c", 1);
+  Tensorflow__AttrValue *types = draft_attr(d, draft_node(d, "a", "IdentityN", "c c c c c c c c", 0), "T");
+  types->value_case = TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER; /* its bytes are no list of eight types */
+  types->placeholder = weft__arena_strdup(&d->a, "T");
+  expect_refused(d, "AttrValue of 'T' has a value of another kind than the op IdentityN defines");
+}
+
 TEST(function_libraries_are_joined) {
   weft_graph *g = test_graph();
   EXPECT_OK(import(g, function_draft("f", "x"), NULL));

@@ -19,11 +19,13 @@ static const op test_op_list[] = {
      .kind = KIND_VARIABLE, .infer = weft__infer_attr_shape},
     {"Identity(input:T) -> (output:T) | T:type", "", .kind = KIND_IDENTITY, .known = weft__known_input,
      .infer = weft__infer_same},
+    {"IdentityN(input:@T) -> (output:@T) | T:list(type)>=1", "", .infer = weft__infer_none},
     {"AddV2(x:T, y:T) -> (z:T) | T:type{float,double,int32}", "", .infer = weft__infer_broadcast},
     {"AddN(inputs:N*T) -> (sum:T) | N:int>=1 T:type{float,double,int32}", "", .kind = KIND_SUM,
      .infer = weft__infer_merge_all},
     {"Two() -> (a:float, b:int32)", "", .infer = weft__infer_scalar},
     {"NoOp() -> ()", "", .infer = weft__infer_none},
+    {"_Arg() -> (output:T) | T:type index:int>=0 ; stateful", "", .kind = KIND_ARGUMENT, .infer = weft__infer_none},
     {"Assign(ref:&T, value:T) -> (output_ref:&T) | T:type validate_shape:bool=true use_locking:bool=true ; uninit", "",
      .infer = weft__infer_same},
     {"Switch(data:T, pred:bool) -> (output_false:T, output_true:T) | T:type", "", .kind = KIND_SWITCH,
@@ -84,9 +86,9 @@ static inline weft_node *test_no_op(weft_graph *g, const char *name) {
   return test_node(g, "NoOp", name, 0, NULL, 0, NULL);
 }
 
-static inline weft_node *test_const(weft_graph *g, const char *name, double value) {
+static inline weft_node *test_const(weft_graph *g, const char *name, double number) {
   weft_tensor *t;
-  EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, value));
+  EXPECT_OK(weft__tensor_scalar(&t, WEFT_FLOAT, number));
   weft_node *n = test_node(g, "Const", name, 0, NULL, 2, (attr[]){A_TENSOR("value", t), A_TYPE("dtype", WEFT_FLOAT)});
   weft_tensor_destroy(t);
   return n;

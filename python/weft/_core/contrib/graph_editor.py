@@ -3,10 +3,9 @@ import collections.abc
 import re
 
 import weft as tf
-from weft._core.framework import protos
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import Graph, Operation, Tensor, get_default_graph
-from weft._core.framework.importer import import_graph_def
+from weft._core.framework.node_copies import copy_operations
 
 # ---- lists of ops and tensors ----
 
@@ -272,58 +271,6 @@ class TransformerInfo(metaclass=Named):
         return tf.nest.map_structure(lambda x: back.get(x) or (missing_fn(x) if missing_fn else None), transformed)
 
 
-def _new_names(ops, graph, dst_scope, src_scope):
-    taken, names = {op.name for op in graph.get_operations()}, {}
-    for op in ops:
-        own = op.name[len(src_scope):].lstrip("/") if src_scope and op.name.startswith(src_scope.rstrip("/") + "/") else op.name
-        base = "%s/%s" % (dst_scope.rstrip("/"), own) if dst_scope else own
-        name, number = base, 0
-        while name in taken:
-            number += 1
-            name = "%s_%d" % (base, number)
-        taken.add(name)
-        names[op.name] = name
-    return names
-
-
-def _copied(ops, replacements, graph, dst_scope, src_scope, reuse):
-    """Copies operations into a graph; tensors from outside are replaced, or used unchanged."""
-    dst_scope = dst_scope if reuse or not dst_scope else graph.unique_name(dst_scope)
-    names, made, inputs, waits = _new_names(ops, graph, dst_scope, src_scope), protos.GraphDef(), {}, []
-    for op in ops:
-        node = made.node.add()
-        node.CopyFrom(op.node_def)
-        node.name = names[op.name]
-        wanted = []
-        for t in op.inputs:
-            if t in replacements or t.op.name not in names:
-                key = "outside_%d_%d" % (graph._c.size(), len(inputs))
-                inputs[key] = replacements.get(t, t)
-                wanted.append(key)
-            else:
-                wanted.append("%s:%d" % (names[t.op.name], t.value_index))
-        inner = [c for c in op.control_inputs if c.name in names]
-        waits += [(names[op.name], c) for c in op.control_inputs if c.name not in names]
-        node.input[:] = wanted + ["^" + names[c.name] for c in inner]
-        _colocate(node, names)
-    with graph.as_default(), tf.control_dependencies(None):
-        import_graph_def(made, {k + ":0": v for k, v in inputs.items()}, name="")
-    for name, op in waits:
-        if op.graph is graph:
-            graph.get_operation_by_name(name)._add_control_input(op)
-    return {op: graph.get_operation_by_name(names[op.name]) for op in ops}
-
-
-def _colocate(node, names):
-    """Colocates a copy with copies; it is not colocated with nodes outside, which an import does not know."""
-    if "_class" in node.attr:
-        rows = [c.decode()[5:] for c in node.attr["_class"].list.s]
-        inside = [("loc:@" + names[c]).encode() for c in rows if c in names]
-        node.attr["_class"].list.s[:] = inside
-        if not inside:
-            del node.attr["_class"]
-
-
 def _by_tensor(replacement_ts):
     return {(tf.convert_to_tensor(k) if not isinstance(k, Tensor) else k): tf.convert_to_tensor(v) for k, v in replacement_ts.items()}
 
@@ -345,7 +292,7 @@ def copy_with_input_replacements(sgv, replacement_ts, dst_graph=None, dst_scope=
     ops = sgv.ops if isinstance(sgv, SubGraphView) else make_list_of_op(sgv)
     if not ops:
         return SubGraphView(), TransformerInfo({})
-    made = _copied(ops, _by_tensor(replacement_ts), dst_graph or ops[0].graph, dst_scope, src_scope, reuse_dst_scope)
+    made = copy_operations(ops, _by_tensor(replacement_ts), dst_graph or ops[0].graph, dst_scope, src_scope, reuse_dst_scope)
     return SubGraphView(list(made.values())), TransformerInfo(made)
 
 
@@ -369,7 +316,7 @@ def graph_replace(target_ts, replacement_ts, dst_scope="", src_scope="", reuse_d
     needed = get_walks_intersection_ops(list(replaced), flat, control_inputs=True)
     if not needed:
         raise ValueError("Targets and replacements are not connected!")
-    made = _copied(sorted(needed, key=lambda op: op._id), replaced, flat[0].graph, dst_scope, src_scope, reuse_dst_scope)
+    made = copy_operations(sorted(needed, key=lambda op: op._id), replaced, flat[0].graph, dst_scope, src_scope, reuse_dst_scope)
     info = TransformerInfo(made)
     return info.transformed(target_ts, missing_fn=lambda t: replaced.get(t, t))
 

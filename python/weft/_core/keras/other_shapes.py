@@ -9,7 +9,7 @@ TensorFlow.
 import numpy as np
 
 import weft as tf
-from weft._core.contrib import graph_editor
+from weft._core.framework.node_copies import copy_operations
 
 
 def _open(declared, given):
@@ -50,12 +50,21 @@ def _between(inputs, fetches):
     return sorted(found, key=lambda op: op._id)
 
 
+def _copy(fetch, made, inputs):
+    """Returns the copy of an operation, tensor or input; a fetch that was not copied is returned as it is."""
+    if isinstance(fetch, tf.Operation):
+        return made.get(fetch, fetch)
+    if isinstance(fetch, tf.Tensor) and fetch.op in made:
+        return made[fetch.op].outputs[fetch.value_index]
+    return inputs.get(fetch, fetch)
+
+
 def _copies(graph, shapes, fetches):
     """Returns ({input: its copy}, the fetches, of which those that depend on the inputs are replaced by copies)."""
     with graph.as_default(), graph.control_dependencies(None), tf.name_scope(None):
         inputs = {key: tf.placeholder(key.dtype.base_dtype, shape, name=key.op.name + "_open") for key, shape in shapes.items()}
-    made = graph_editor.TransformerInfo(graph_editor._copied(_between(inputs, fetches), inputs, graph, "", "", False))
-    return inputs, [made.transformed(f, missing_fn=lambda x: inputs.get(x, x)) for f in fetches]
+    made = copy_operations(_between(inputs, fetches), inputs, graph, "", "", False)
+    return inputs, [_copy(f, made, inputs) for f in fetches]
 
 
 class OtherShapes:

@@ -1,8 +1,8 @@
 /* request_dedup.c - a ring of ids in the order of their arrival, and an open-addressed hash set of the same ids.
  *
  * Both arrays double while they are small and then grow to the limit at once: a process whose memory grows slowly for
- * hours looks as if it leaked.  Once the ring is full, a new id replaces the oldest.  One lock guards everything; it
- * is held for a few lines, so it is an adaptive mutex. */
+ * hours looks as if it leaked.  An array of base/array.h would double beyond the limit.  Once the ring is full, a new
+ * id replaces the oldest.  One lock guards everything; it is held for a few lines, so it is an adaptive mutex. */
 #include "cluster/request_dedup.h"
 
 #include "base/alloc.h"

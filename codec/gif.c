@@ -214,7 +214,7 @@ static weft_err add_frame(gif *g, decoded_image *out, const frame *f) {
   if (size > DECODED_IMAGE_MAX / (out->frames + 1))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: over %lld frames of %lld x %lld",
                       (long long)out->frames, (long long)out->height, (long long)out->width);
-  if (out->frames == g->room) { /* doubles the room, so that many frames are not copied often */
+  if (out->frames == g->room) { /* doubles as base/array.h does, but not beyond DECODED_IMAGE_MAX bytes */
     const int64_t most = DECODED_IMAGE_MAX / size, room = g->room < most / 2 ? 2 * g->room : most;
     unsigned char *larger = weft__realloc(out->pixels, (size_t)(size * room));
     if (!larger) return WEFT_OOM;

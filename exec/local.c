@@ -4,6 +4,7 @@
 #include "exec/local.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "exec/compile.h"
 #include "exec/executors/call.h"
@@ -83,9 +84,9 @@ weft_err weft__local_place_new_nodes(local *s) {
   weft_graph *g = s->base.graph;
   placement p = {s->n_info, s->info, s->opts.allow_soft_placement, s->opts.log_device_placement};
   pthread_mutex_lock(&g->lock);
-  int n = g->n_node, *where = n > s->placed ? weft__realloc(s->where, (size_t)n * sizeof *where) : NULL;
-  if (where) s->where = where;
-  weft_err err = n == s->placed ? WEFT_OK : where ? weft__place(g, s->placed, &p, where) : WEFT_OOM;
+  const int n = g->n_node;
+  weft_err err = WEFT_ARRAY_RESERVE(s->where, s->where_capacity, n);
+  if (!err && n > s->placed) err = weft__place(g, s->placed, &p, s->where);
   pthread_mutex_unlock(&g->lock);
   if (!err) s->placed = n;
   return err;

@@ -22,6 +22,7 @@ typedef struct local {
   requests plans;
   runs runs;
   int placed, *where; /* nodes placed so far, and on which devices */
+  int64_t where_capacity;
   int64_t next_step;
 } local;
 

@@ -3,6 +3,7 @@
  * posix_spawn is used and not fork, because other threads of this process hold locks. */
 #include "io/command.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ERRORS_KEPT = 400, CANCEL_CHECK_MS = 50, OUTPUT_MAX = 1 << 30 };
+enum { ERRORS_KEPT = 400, CANCEL_CHECK_MS = 50, FIRST_OUTPUT = 1 << 16, OUTPUT_MAX = 1 << 30 };
 
 extern char **environ;
 
@@ -23,7 +24,7 @@ typedef struct command {
   pid_t pid;
   int in, out[2], err[2]; /* -1: closed */
   char *text;             /* standard output */
-  size_t size, capacity;
+  int64_t size, capacity;
   char errors[ERRORS_KEPT + 1]; /* the end of standard error */
   size_t n_errors;
 } command;
@@ -74,18 +75,15 @@ static weft_err command_start(command *p, const char *const *args) {
 
 static weft_err command_read_output(command *p) {
   if (p->size == p->capacity) {
-    const size_t capacity = p->capacity ? 2 * p->capacity : 1 << 16;
-    if (capacity > OUTPUT_MAX)
-      return weft__fail(WEFT_RESOURCE_EXHAUSTED, "the program's output has more than %d bytes", OUTPUT_MAX / 2);
-    char *more = weft__realloc(p->text, capacity);
-    if (!more) return WEFT_OOM;
-    p->text = more, p->capacity = capacity;
+    if (p->capacity >= OUTPUT_MAX)
+      return weft__fail(WEFT_RESOURCE_EXHAUSTED, "the program's output has more than %d bytes", OUTPUT_MAX);
+    WEFT_TRY(WEFT_ARRAY_RESERVE(p->text, p->capacity, p->capacity ? p->capacity + 1 : FIRST_OUTPUT));
   }
-  const ssize_t n = read(p->out[0], p->text + p->size, p->capacity - p->size);
+  const ssize_t n = read(p->out[0], p->text + p->size, (size_t)(p->capacity - p->size));
   if (n <= 0)
     command_close(&p->out[0]);
   else
-    p->size += (size_t)n;
+    p->size += n;
   return WEFT_OK;
 }
 
@@ -150,6 +148,6 @@ weft_err weft__command_run(const char *const *args, const void *in, size_t in_si
     weft__free(p.text);
     return err;
   }
-  *out = p.text, *out_size = p.size;
+  *out = p.text, *out_size = (size_t)p.size;
   return WEFT_OK;
 }

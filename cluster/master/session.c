@@ -10,6 +10,7 @@
 #include "cluster/master/session.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -41,6 +42,7 @@ typedef struct cluster_session {
   pthread_mutex_t placement_lock; /* guards what follows */
   task_set tasks;
   int *node_device; /* by node: the number of its device */
+  int64_t node_capacity;
   int n_placed;
   bool logged_start;
 
@@ -244,9 +246,7 @@ static void cluster_session_log_start(cluster_session *s) {
 /* Places the new nodes.  The placement lock and the graph's lock are held. */
 static weft_err cluster_session_place(cluster_session *s, const weft_graph *g) {
   placement p = {s->tasks.n_device, s->tasks.device, s->opts.allow_soft_placement, s->opts.log_device_placement};
-  int *node_device = weft__realloc(s->node_device, sizeof *node_device * (size_t)(g->n_node + 1));
-  if (!node_device) return WEFT_OOM;
-  s->node_device = node_device;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->node_device, s->node_capacity, g->n_node));
   WEFT_TRY(weft__place(g, s->n_placed, &p, s->node_device));
   s->n_placed = g->n_node;
   return WEFT_OK;

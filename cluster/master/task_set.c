@@ -4,6 +4,7 @@
 #include "cluster/master/task_set.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include <stdlib.h>
 
 /* ---- the allowed tasks -------------------------------------------------------------------------- */
@@ -47,12 +48,9 @@ static weft_err task_set_list_allowed(task_set *set) {
 }
 
 static weft_err task_set_add_devices(task_set *set, const device_info *list, int n, int number) {
-  size_t total = (size_t)(set->n_device + n);
-  device_info *all = weft__realloc(set->device, total * sizeof *all);
-  if (all) set->device = all;
-  int *owner = weft__realloc(set->device_task, total * sizeof *owner);
-  if (owner) set->device_task = owner;
-  if (!all || !owner) return WEFT_OOM;
+  const int64_t total = (int64_t)set->n_device + n;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(set->device, set->device_capacity, total));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(set->device_task, set->device_task_capacity, total));
   for (int i = 0; i < n; i++) {
     set->device[set->n_device] = list[i];
     set->device_task[set->n_device++] = number;

@@ -19,6 +19,7 @@ typedef struct task_set {
   int n_device;
   device_info *device;
   int *device_task; /* by device: the number of its task */
+  int64_t device_capacity, device_task_capacity;
   int n_allowed;
   peer **allowed; /* every task that the filters allow, ordered by name */
 } task_set;

@@ -1,5 +1,6 @@
 /* file.c - reads and writes whole files, and lists the files that match a pattern. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "io/confine.h"
@@ -61,12 +62,10 @@ static void keep_allowed(path_list *l) {
   l->n = n;
 }
 
-static weft_err file_join(path_list *all, path_list *more) {
+static weft_err file_join(path_list *all, int64_t *capacity, path_list *more) {
   if (!more->n) return WEFT_OK;
-  char **path = weft__realloc(all->path, (size_t)(all->n + more->n) * sizeof *path);
-  if (!path) return WEFT_OOM;
-  memcpy(path + all->n, more->path, (size_t)more->n * sizeof *path);
-  all->path = path;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(all->path, *capacity, (int64_t)all->n + more->n));
+  memcpy(all->path + all->n, more->path, (size_t)more->n * sizeof *all->path);
   all->n += more->n;
   more->n = 0; /* the strings were moved */
   return WEFT_OK;
@@ -74,14 +73,15 @@ static weft_err file_join(path_list *all, path_list *more) {
 
 static int file_by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-static weft_err match_one(const str *pattern, path_list *all) {
+/* Adds the paths that match the pattern; `capacity` is that of all->path. */
+static weft_err match_one(const str *pattern, path_list *all, int64_t *capacity) {
   path_list found;
   char *p = weft__strndup(pattern->size ? pattern->data : "", pattern->size);
   if (!p) return WEFT_OOM;
   weft_err err = weft__file_match(p, &found);
   if (err == WEFT_OK) {
     keep_allowed(&found);
-    err = file_join(all, &found);
+    err = file_join(all, capacity, &found);
     weft__path_list_finish(&found);
   }
   weft__free(p);
@@ -90,13 +90,14 @@ static weft_err match_one(const str *pattern, path_list *all) {
 
 static weft_err match_cpu(kernel *k) {
   path_list all = {0};
+  int64_t capacity = 0;
   weft_err err = WEFT_OK;
   if (k->in[0]->shape.rank > 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Input patterns tensor must be scalar or vector, but had shape: %s",
                              weft__shape_text(&k->in[0]->shape));
   for (int64_t i = 0; err == WEFT_OK && i < weft__tensor_count(k->in[0]); i++)
-    err = match_one(&TENSOR_DATA(k->in[0], str)[i], &all);
+    err = match_one(&TENSOR_DATA(k->in[0], str)[i], &all, &capacity);
   if (all.n) qsort(all.path, (size_t)all.n, sizeof *all.path, file_by_name);
   weft_tensor *out = err == WEFT_OK ? weft__out(k, 0, &SHAPE1(all.n)) : NULL;
   if (err == WEFT_OK && !out) err = WEFT_OOM;

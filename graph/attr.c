@@ -3,6 +3,7 @@
  * Everything except tensors is in an arena and is freed with it, so release only concerns tensors. */
 #include "graph/attr.h"
 #include "base/arena.h"
+#include "base/assert.h"
 
 static weft_err no_memory(const char *name) {
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory for attribute '%s'", name ? name : "");
@@ -16,6 +17,7 @@ static bool copy_str(attr_str *dst, attr_str src, arena *a) {
 }
 
 static void *copy_array(const void *src, int n, size_t each, arena *a) {
+  WEFT_ASSERT(n >= 0);
   /* One byte more, so that an empty list is not NULL. */
   char *p = weft__arena_alloc(a, (size_t)n * each + 1);
   if (p && n) memcpy(p, src, (size_t)n * each);
@@ -105,6 +107,7 @@ static bool same_single(const attr *a, const attr *b) {
 }
 
 static bool same_item(const attr *a, const attr *b, int i) {
+  WEFT_ASSERT(a->kind == b->kind && i < a->n && i < b->n);
   switch (a->kind) {
   case ATTR_STRING: return same_str(a->ss[i], b->ss[i]);
   case ATTR_INT: return a->is[i] == b->is[i];

@@ -2,6 +2,7 @@
 #include "graph/build.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/scope.h"
 
 weft_err weft__b_ok(const weft_graph *g) { return weft__status_raise(&g->sticky); }
@@ -118,6 +119,7 @@ weft_out weft__b_matmul(weft_graph *g, weft_out x, weft_out y, bool tx, bool ty)
 }
 
 weft_out weft__b_concat(weft_graph *g, int n, const weft_out *x, weft_out axis) {
+  WEFT_ASSERT(n > 0);
   weft_out *in = weft__alloc(sizeof *in * (size_t)(n + 1));
   if (!in) {
     weft__status_update(&g->sticky, WEFT_OOM);
@@ -150,6 +152,7 @@ static weft_out reduce_to(weft_graph *g, weft_out dx, weft_out axes, weft_out sh
 /* Fills of_x and of_y with the axes of the result along which x and y were broadcast.  Returns false if that depends on
  * dimensions that are not known. */
 static bool static_axes(const shape *x, const shape *y, int64_t *of_x, int *n_x, int64_t *of_y, int *n_y) {
+  WEFT_ASSERT(x->rank <= WEFT_MAX_RANK && y->rank <= WEFT_MAX_RANK);
   if (x->rank < 0 || y->rank < 0) return false;
   const int rank = x->rank > y->rank ? x->rank : y->rank;
   *n_x = *n_y = 0;
@@ -171,6 +174,7 @@ static bool static_axes(const shape *x, const shape *y, int64_t *of_x, int *n_x,
 
 /* Sums dx along constant axes and reshapes it; leaves it as it is if there are none. */
 static weft_out reduce_axes(weft_graph *g, weft_out dx, const int64_t *axes, int n, weft_out shape_of_x) {
+  WEFT_ASSERT(dx.node >= 0 && n >= 0 && n <= WEFT_MAX_RANK);
   if (n == 0) return dx;
   weft__b_push_name(g, "Sum");
   weft_out in[] = {dx, ints_named(g, "reduction_indices", axes, n)};

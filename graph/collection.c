@@ -3,6 +3,7 @@
  * A list of messages is indexed by the node that each message names first, so that the definition of one variable
  * among thousands is found without parsing the others. */
 #include "graph/collection.h"
+#include "base/assert.h"
 #include <string.h>
 
 static const char *const kind_names[] = {"names", "bytes", "integers", "floats", "messages"};
@@ -63,6 +64,7 @@ static bool node_named(attr_str item, attr_str *node) {
 
 /* Returns the slot with the item of that node, or the empty slot for it. */
 static int *collection_slot_of(const collection *c, attr_str node) {
+  WEFT_ASSERT(c->slots > c->n && (c->slots & (c->slots - 1)) == 0); /* so that a free slot ends every search */
   const uint32_t mask = (uint32_t)c->slots - 1;
   uint64_t h = 0;
   for (size_t i = 0; i < node.size; i++) h = (h ^ (unsigned char)node.data[i]) * UINT64_C(0x9E3779B97F4A7C15);
@@ -76,6 +78,7 @@ static int *collection_slot_of(const collection *c, attr_str node) {
 }
 
 static void index_item(collection *c, int i) {
+  WEFT_ASSERT(i >= 0 && i < c->n && c->kind == COLLECTION_BYTES);
   attr_str node;
   if (!node_named(c->s[i], &node)) return;
   int *slot = collection_slot_of(c, node);
@@ -103,6 +106,7 @@ int weft__collection_find(const collection *c, const char *node) {
 }
 
 void weft__collection_cut(collection *c, int n) {
+  WEFT_ASSERT(n >= 0);
   if (n >= c->n) return;
   c->n = n;
   index_again(c);
@@ -116,10 +120,12 @@ static weft_err collection_reserve(weft_graph *g, const char *list, collection_k
 }
 
 static weft_err add_text(weft_graph *g, const char *list, collection_kind kind, const void *data, size_t size) {
+  WEFT_ASSERT(kind != COLLECTION_INTS && kind != COLLECTION_FLOATS);
   collection *c;
   WEFT_TRY(collection_reserve(g, list, kind, &c));
   if (kind == COLLECTION_BYTES) WEFT_TRY(index_room(g, c));
   const char *copy = weft__arena_strndup(&g->arena, data, size);
+  WEFT_ASSERT(c->n < c->capacity);
   if (!copy) return collection_oom();
   c->s[c->n++] = (attr_str){copy, size};
   if (kind == COLLECTION_BYTES) index_item(c, c->n - 1);

@@ -4,6 +4,7 @@
  * ops' own kernels.  Vectors that are only partly known (the batch size is not) are followed through the few ops
  * that programs use to build shapes. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/fold.h"
 #include "graph/kernel.h"
@@ -69,6 +70,7 @@ static weft_tensor *run_once(const weft_node *n, weft_tensor **in, int slot) {
 }
 
 static weft_tensor *constant_fold(const weft_graph *g, const weft_node *n, int slot, known_search *a) {
+  WEFT_ASSERT(n->n_in <= FOLD_MAX_IN && n->n_out <= FOLD_MAX_OUT && slot >= 0 && slot < n->n_out);
   weft_tensor *in[FOLD_MAX_IN] = {NULL}, *result = NULL;
   bool all = true;
   for (int i = 0; i < n->n_in && all; i++) all = tensor_is_small(in[i] = constant_value(g, n->in[i], a));
@@ -78,6 +80,7 @@ static weft_tensor *constant_fold(const weft_graph *g, const weft_node *n, int s
 }
 
 static weft_tensor *constant_value(const weft_graph *g, weft_out o, known_search *a) {
+  WEFT_ASSERT(o.node >= 0 && o.node < g->n_node && o.slot < g->node[o.node]->n_out);
   const weft_node *n = g->node[o.node];
   if (weft__node_is(n, KIND_CONST)) {
     const attr *v = weft__node_attr(n, "value");
@@ -192,6 +195,7 @@ static bool from_constant(const weft_tensor *t, shape *out) {
 }
 
 static bool constant_partial_shape(const weft_graph *g, weft_out o, shape *out, known_search *a) {
+  WEFT_ASSERT(a->depth >= 0 && o.node >= 0 && o.node < g->n_node);
   if (a->depth >= MAX_DEPTH || --a->budget < 0) return false;
   a->depth++;
   const weft_node *n = g->node[o.node];
@@ -208,6 +212,7 @@ static bool constant_partial_shape(const weft_graph *g, weft_out o, shape *out, 
     ok = n->op->known(a, g, o, out);
   weft_tensor_destroy(t);
   a->depth--;
+  WEFT_ASSERT(a->depth >= 0 && (!ok || (out->rank >= 0 && out->rank <= WEFT_MAX_RANK)));
   const shape *mine = weft__out_shape(g, o);
   if (!ok && mine->rank == 1 && mine->dim[0] >= 0 && mine->dim[0] <= WEFT_MAX_RANK) { /* at least the length is known */
     out->rank = weft__int_sat(mine->dim[0]);

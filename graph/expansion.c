@@ -2,6 +2,7 @@
 #include "graph/expansion.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/text.h"
 #include "tensor/tensor.h"
 
@@ -17,6 +18,7 @@ struct call_chain {
 
 static void chain_destroy(object *o) {
   call_chain *c = (call_chain *)o;
+  WEFT_ASSERT(c->depth > 0 || !c->caller);
   weft__object_release(c->caller ? &c->caller->base : NULL);
   weft__free(c);
 }
@@ -42,6 +44,7 @@ static weft_err fail_cycle(const call_chain *c, const char *name) {
   const char *names[FUNCTION_MAX_DEPTH + 1];
   int n = 0;
   for (; c->depth > 0; c = c->caller) {
+    WEFT_ASSERT(n <= FUNCTION_MAX_DEPTH && c->caller);
     names[n++] = c->name;
     if (strcmp(c->name, name) == 0) break;
   }
@@ -79,6 +82,7 @@ static weft_err expansion_check_count(call_chain *from, const char *name) {
 }
 
 weft_err weft__expansion_enter(weft_graph *body, weft_graph *from, const char *name) {
+  WEFT_ASSERT(!body->chain);
   if (!from->chain) WEFT_TRY(chain_create(&from->chain, NULL, ""));
   WEFT_TRY(check_chain(from->chain, name));
   call_chain *own;

@@ -1,5 +1,6 @@
 /* export.c - converts nodes of a graph to a GraphDef. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/attr_proto.h"
 #include "graph/graphdef.h"
 #include "graph/library.h"
@@ -20,6 +21,7 @@ static char *input_text(const char *name, int slot, arena *a) {
 }
 
 static weft_err write_inputs(Tensorflow__NodeDef *def, const weft_node *n, arena *a) {
+  WEFT_ASSERT(n->graph && n->n_in >= 0 && n->n_control >= 0);
   const weft_graph *g = n->graph;
   def->n_input = (size_t)(n->n_in + n->n_control);
   def->input = weft__arena_alloc(a, sizeof *def->input * (def->n_input + 1));

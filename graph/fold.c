@@ -1,6 +1,7 @@
 /* fold.c - runs kernels outside steps, for plans and shape rules. */
 #include "graph/fold.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/denormal.h"
 
@@ -37,6 +38,7 @@ bool weft__node_may_fold(const weft_graph *g, const weft_node *n) {
 }
 
 weft_err weft__node_fold(const weft_node *n, const weft_tensor *const *in, value *out, size_t limit) {
+  WEFT_ASSERT(n->op && n->op->cpu && n->n_in <= FOLD_MAX_IN && n->n_out <= FOLD_MAX_OUT);
   const weft_tensor *given[FOLD_MAX_IN];
   variable *ref[FOLD_MAX_IN] = {NULL};
   for (int i = 0; i < n->n_in; i++) given[i] = in[i];

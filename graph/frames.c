@@ -4,6 +4,7 @@
  * the back edges of loops come from nodes with larger ids.  They can be ignored, because the entry of the loop
  * already determines its frame and branch. */
 #include "graph/frames.h"
+#include "base/assert.h"
 #include <string.h>
 
 static weft_err frames_oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory to find loops"); }
@@ -11,6 +12,7 @@ static weft_err frames_oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "n
 /* ---- frames ---- */
 
 static weft_err find_frame(frames *f, int parent, const char *name, int *out, arena *a) {
+  WEFT_ASSERT(parent >= -1 && parent < f->n_frame);
   for (int i = 1; i < f->n_frame; i++)
     if (f->frame[i].parent == parent && strcmp(f->frame[i].name, name) == 0) {
       *out = i;
@@ -79,6 +81,7 @@ static weft_err add_exit(loop_frame *l, int id, arena *a) {
 }
 
 weft_err weft__frames_odd(const loop_frame *l, const weft_graph *g) {
+  WEFT_ASSERT(l->odd >= 0 && l->odd < g->n_node);
   const weft_node *n = g->node[l->odd];
   return weft__fail(WEFT_INVALID_ARGUMENT, "loop '%s' is not of the shape that while_loop builds: node '%s' (op: %s)",
                     l->name, n->name, n->op_name);
@@ -88,6 +91,7 @@ static weft_err collect_parts(frames *f, const weft_graph *g, arena *a) {
   for (int i = 0; i < f->n_node; i++) {
     const weft_node *n = g->node[i];
     loop_frame *l = &f->frame[f->home[i]];
+    WEFT_ASSERT(f->home[i] >= 0 && f->home[i] < f->n_frame);
     l->iterates |= weft__node_is(n, KIND_NEXT_ITERATION);
     if (is_enter(f, n)) WEFT_TRY(add_enter(l, i, a));
     if (weft__node_is(n, KIND_EXIT) && f->home[n->in[0].node] > 0)
@@ -118,12 +122,14 @@ bool weft__frames_is_loop_switch(const frames *f, const weft_graph *g, int node)
 }
 
 static weft_err add_var(loop_frame *l, const loop_var *v, arena *a) {
+  WEFT_ASSERT(v->merge >= 0 && v->enter >= 0 && v->next >= 0);
   WEFT_TRY(WEFT_ARENA_RESERVE(a, l->var, l->cap_var, l->n_var + 1));
   l->var[l->n_var++] = *v;
   return WEFT_OK;
 }
 
 static loop_var *var_of(const loop_frame *l, int merge, int sw) {
+  WEFT_ASSERT(merge >= 0 || sw >= 0);
   for (int i = 0; i < l->n_var; i++)
     if (merge >= 0 ? l->var[i].merge == merge : l->var[i].sw == sw) return &l->var[i];
   return NULL;
@@ -165,6 +171,7 @@ static int find_branch(const frames *f, int parent, weft_out pred, int side) {
 }
 
 static weft_err make_branch(frames *f, int parent, weft_out pred, int side, arena *a) {
+  WEFT_ASSERT(parent >= -1 && parent < f->n_branch && (side == 0 || side == 1));
   if (find_branch(f, parent, pred, side) >= 0) return WEFT_OK;
   WEFT_TRY(WEFT_ARENA_RESERVE(a, f->branch, f->cap_branch, f->n_branch + 1));
   f->branch[f->n_branch++] =
@@ -173,6 +180,7 @@ static weft_err make_branch(frames *f, int parent, weft_out pred, int side, aren
 }
 
 int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o) {
+  WEFT_ASSERT(o.node >= 0 && o.node < f->n_node);
   const weft_node *n = g->node[o.node];
   int in = f->alive[o.node];
   if (!weft__node_is(n, KIND_SWITCH) || weft__frames_is_loop_switch(f, g, o.node)) return in;
@@ -183,6 +191,7 @@ int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o) {
 static int deeper_branch(const frames *f, int a, int b) { return f->branch[a].depth >= f->branch[b].depth ? a : b; }
 
 static int common_branch(const frames *f, int a, int b) {
+  WEFT_ASSERT(a >= 0 && a < f->n_branch && b >= 0 && b < f->n_branch);
   while (a != b) {
     if (f->branch[a].depth >= f->branch[b].depth)
       a = f->branch[a].parent;
@@ -193,6 +202,7 @@ static int common_branch(const frames *f, int a, int b) {
 }
 
 static int join_inputs(const frames *f, const weft_graph *g, const weft_node *n) {
+  WEFT_ASSERT(n->n_in > 0);
   int at = weft__frames_branch(f, g, n->in[0]);
   for (int i = 1; i < n->n_in; i++) at = common_branch(f, at, weft__frames_branch(f, g, n->in[i]));
   return at;
@@ -206,6 +216,7 @@ static int deepest_input(const frames *f, const weft_graph *g, const weft_node *
 }
 
 static weft_err assign_branch(frames *f, const weft_graph *g, const weft_node *n, arena *a) {
+  WEFT_ASSERT(n->id < f->n_node && f->n_branch > 0);
   loop_var v;
   int *alive = &f->alive[n->id];
   loop_frame *into = &f->frame[f->home[n->id]];

@@ -5,6 +5,7 @@
  * imported like any GraphDef. */
 #include "graph/function.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/attr_proto.h"
 #include "graph/expansion.h"
@@ -139,6 +140,7 @@ static weft_err add_attr(maker *m, node_def *n, const char *name, attr_value *v)
 }
 
 static weft_err make_arg(maker *m, node_def *n, size_t index, int32_t type) {
+  WEFT_ASSERT(index < m->def->signature->n_input_arg && type > 0);
   const Tensorflow__FunctionDefArgAttrs *more = attrs_of_arg(m, index);
   attr_value *t = function_alloc(m, sizeof *t), *number = function_alloc(m, sizeof *number);
   tensorflow__node_def__init(n);
@@ -161,6 +163,7 @@ static weft_err make_arg(maker *m, node_def *n, size_t index, int32_t type) {
 }
 
 static weft_err function_read_args(maker *m) {
+  WEFT_ASSERT(m->def && m->def->signature && !m->arg_nodes);
   const Tensorflow__OpDef *s = m->def->signature;
   m->arg_nodes = function_alloc(m, sizeof *m->arg_nodes * s->n_input_arg);
   if (!m->arg_nodes) return function_oom();
@@ -180,6 +183,7 @@ static weft_err function_read_args(maker *m) {
 
 /* Returns the number of tensors in output i of a node. */
 static int function_count_of(const node_def *n, const op *o, int i) {
+  WEFT_ASSERT(i >= 0 && i < o->opdef.n_out);
   const arg_def *d = &o->opdef.out[i];
   const char *name = d->number_attr ? d->number_attr : d->list_attr;
   if (!name) return 1;
@@ -248,6 +252,7 @@ static weft_err read_nodes(maker *m) {
 /* ---- arguments and results ---- */
 
 static weft_err find_rets(maker *m) {
+  WEFT_ASSERT(m->f->n_ret == 0 && m->f->ret);
   const Tensorflow__OpDef *s = m->def->signature;
   function *f = m->f;
   for (size_t i = 0; i < s->n_output_arg; i++) {
@@ -265,6 +270,7 @@ static weft_err find_rets(maker *m) {
 }
 
 static weft_err function_connect(maker *m) {
+  WEFT_ASSERT(m->f->body && m->f->n_arg == 0 && m->f->n_target == 0);
   const Tensorflow__OpDef *s = m->def->signature;
   function *f = m->f;
   f->arg = weft__arena_alloc(&f->arena, sizeof *f->arg * (s->n_input_arg + 1));
@@ -312,6 +318,7 @@ static weft_err function_make(maker *m, const weft_node *n, const char *attr_nam
 
 static void function_destroy(object *o) {
   function *f = (function *)o;
+  WEFT_ASSERT(atomic_load(&f->base.refs) == 0);
   if (f->code) f->drop(f->code);
   if (f->of)
     weft__function_release(f->of);
@@ -402,6 +409,7 @@ weft_err weft__function_clone(function **out, function *f) {
 /* ---- calling ---- */
 
 static weft_err function_prepare(function *f, const step *st) {
+  WEFT_ASSERT(st->caller && f->where);
   weft_err err = WEFT_OK;
   if (atomic_load_explicit(&f->ready, memory_order_acquire)) return WEFT_OK;
   pthread_mutex_lock(&f->lock);

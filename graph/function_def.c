@@ -1,5 +1,6 @@
 /* function_def.c - converts a graph to a FunctionDef: edges get the names of arguments and outputs. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/attr_proto.h"
 #include "graph/function.h"
 #include "graph/import.h"
@@ -77,6 +78,7 @@ static weft_err arg_def_of(writer *w, weft_out o, char *name, Tensorflow__OpDefA
 
 /* Stores the shape of an argument as an attribute of it. */
 static weft_err shape_attr(writer *w, int i, Tensorflow__FunctionDefArgAttrEntry **out) {
+  WEFT_ASSERT(i >= 0 && i < w->spec->n_in);
   Tensorflow__FunctionDefArgAttrEntry *e = function_def_alloc(w, sizeof *e);
   Tensorflow__FunctionDefArgAttrs *attrs = function_def_alloc(w, sizeof *attrs);
   Tensorflow__FunctionDefArgAttrsAttrEntry *a = function_def_alloc(w, sizeof *a),
@@ -136,6 +138,7 @@ static weft_err write_rets(writer *w) {
 
 /* Marks a node as needed and pushes it once, so that its inputs are marked too. */
 static void function_def_need(writer *w, int node, int *todo, int *n) {
+  WEFT_ASSERT(node >= 0 && node < w->body->n_node && *n < w->body->n_node);
   if (!w->left_out[node] || is_arg_node(w, node)) return;
   w->left_out[node] = false;
   todo[(*n)++] = node;
@@ -158,6 +161,7 @@ static weft_err choose_nodes(writer *w) {
 
 /* Drops control edges from argument nodes, because arguments are available from the start. */
 static weft_err write_edges(writer *w, const weft_node *n, Tensorflow__NodeDef *def) {
+  WEFT_ASSERT(def->n_input == (size_t)(n->n_in + n->n_control));
   size_t kept = (size_t)n->n_in;
   for (int i = 0; i < n->n_in; i++) WEFT_TRY(edge_text(w, n->in[i], &def->input[i]));
   for (int i = 0; i < n->n_control; i++)

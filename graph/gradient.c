@@ -4,6 +4,7 @@
  * The second pass visits each of them after all its consumers between.  It sums the gradients that arrived at the
  * node's outputs, asks the op for the gradients of the inputs, and adds those to the nodes that feed it. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/gradient/gradient_state.h"
 #include "graph/import.h"
@@ -41,7 +42,8 @@ static void mark_reached(gradient_state *s, int n_x, const weft_out *xs) {
 }
 
 static void mark_between(gradient_state *s, int n_y, const weft_out *ys) {
-  int top = 0, *stack = s->queue.item; /* its memory is free until the traversal begins */
+  WEFT_ASSERT(s->queue.head == s->queue.tail); /* its memory is the stack */
+  int top = 0, *stack = s->queue.item;         /* its memory is free until the traversal begins */
   for (int i = 0; i < n_y; i++)
     if (s->reached[ys[i].node] && !s->between[ys[i].node]) s->between[stack[top++] = ys[i].node] = true;
   while (top) {
@@ -129,6 +131,7 @@ static bool is_known(const weft_node *n) {
 
 static weft_err call_op(backprop *b) {
   const op *o = gradient_op(b->node);
+  WEFT_ASSERT(o && (o->grad || o->no_grad));
   if (o->grad) WEFT_TRY(o->grad(b));
   return weft__b_ok(b->graph);
 }
@@ -158,6 +161,7 @@ static weft_err call_program(gradient_state *s, backprop *b, const grad_value *t
 /* Checks that a gradient fits the type and shape of its input; the gradient's shape may be known better from the
  * input. */
 static weft_err check_input_gradient(const backprop *b, int i) {
+  WEFT_ASSERT(i >= 0 && i < b->n_in);
   weft_graph *g = b->graph;
   weft_out d = b->din[i].dense, in = b->in[i];
   weft_dtype type = weft__out_type(g, in);
@@ -182,6 +186,7 @@ static weft_out *gradient_value_of(grad_value *v) { return v->indices.node >= 0 
 
 /* Adds a node that runs after all n outputs, on their device if they have the same. */
 static weft_out gate_of(weft_graph *g, int n, const int *wait) {
+  WEFT_ASSERT(n > 0 && wait[0] >= 0 && wait[n - 1] >= 0);
   const char *device = g->node[wait[0]]->device;
   int depth = weft__scope_depth(g);
   for (int i = 1; i < n; i++)
@@ -281,6 +286,7 @@ static weft_err differentiate_here(gradient_state *s, backprop *b, grad_value *t
 
 /* Checks that the gradient of a loop's exit fits the shape of the loop variable, which the loop cannot change. */
 static weft_err check_exit_gradient(const gradient_state *s, const weft_node *exit, const grad_value *d) {
+  WEFT_ASSERT(weft__node_is(exit, KIND_EXIT) && exit->n_in == 1);
   const weft_graph *g = s->g;
   shape merged;
   if (d->dense.node < 0 || weft__out_type(g, d->dense) == WEFT_VARIANT) return WEFT_OK;
@@ -294,6 +300,7 @@ static weft_err check_exit_gradient(const gradient_state *s, const weft_node *ex
 }
 
 static weft_err do_node(gradient_state *s, weft_node *n) {
+  WEFT_ASSERT(n->id < s->n && s->pending[n->id] <= 0); /* every consumer between came before */
   grad_value *total = weft__arena_alloc(&s->a, sizeof *total * (size_t)(n->n_out + 1));
   backprop b = {.graph = s->g, .node = n, .n_in = n->n_in, .n_out = n->n_out, .in = n->in, .source = s->scope};
   b.out = weft__arena_alloc(&s->a, sizeof *b.out * (size_t)(n->n_out + 1));
@@ -315,8 +322,10 @@ static weft_err do_node(gradient_state *s, weft_node *n) {
 /* ---- the traversal ---- */
 
 void weft__gradient_enqueue(gradient_state *s, int node) {
+  WEFT_ASSERT(node >= 0 && node < s->n);
   if (s->queued[node] || s->pending[node] > 0 || !s->between[node]) return;
   s->queued[node] = true;
+  WEFT_ASSERT(s->queue.tail < s->n + s->frames.n_frame);
   s->queue.item[s->queue.tail++] = node;
 }
 
@@ -416,6 +425,7 @@ static weft_err gradient_start(gradient_state *s, void *arg) {
 /* ---- the whole call ---- */
 
 static weft_err gradient_prepare(gradient_state *s) {
+  WEFT_ASSERT(!s->first_out && s->n <= s->g->n_node);
   size_t n = (size_t)s->n + 1, outs = 0;
   s->first_out = weft__arena_alloc(&s->a, n * sizeof *s->first_out);
   s->reached = weft__arena_alloc(&s->a, n);
@@ -446,6 +456,7 @@ static weft_err check_outs(const weft_graph *g, const char *what, int n, const w
 
 /* Looks for loops and branches only if there are loops; branches alone need no special treatment. */
 static weft_err gradient_find_loops(gradient_state *s) {
+  WEFT_ASSERT(s->frames.n_frame == 0);
   bool any = false;
   for (int i = 0; i < s->n && !any; i++) any = weft__node_is(s->g->node[i], KIND_ENTER);
   if (!any) return WEFT_OK;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/suggest.h"
 #include "graph/expansion.h"
@@ -59,6 +60,7 @@ static attr *draft_attr(weft_node *n, const char *name) {
 
 /* Appends an attribute.  The draft has room for every attribute of the definition besides those given. */
 static attr *append_attr(weft_node *n, const attr *a) {
+  WEFT_ASSERT(!weft__node_attr(n, a->name));
   n->attr[n->n_attr] = *a;
   return &n->attr[n->n_attr++];
 }
@@ -72,6 +74,7 @@ static bool attr_fits(const attr_def *d, const attr *a) {
 }
 
 static weft_err graph_copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
+  WEFT_ASSERT(n->n_attr == 0);
   int room = spec->n_attr + (n->op ? n->op->opdef.n_attr : 0) + 2;
   n->attr = weft__arena_alloc(&g->arena, (size_t)room * sizeof *n->attr);
   if (!n->attr) return WEFT_OOM;
@@ -99,6 +102,7 @@ static weft_err graph_copy_attrs(weft_graph *g, weft_node *n, const node_spec *s
 
 /* Returns true if value a, or element i of list a, is an allowed value. */
 static bool allowed_element(const attr_def *d, const attr *a, int i) {
+  WEFT_ASSERT(i >= 0 && (!a->is_list || i < a->n));
   const attr *ok = &d->allowed;
   for (int j = 0; j < ok->n; j++) {
     if (d->kind == ATTR_TYPE) {
@@ -210,12 +214,14 @@ static weft_err infer_count(weft_node *n, int which, int *count) {
     if (c < 0) return wrong_count(n); /* two lists of unknown length: their lengths must be given */
     others += c;
   }
+  WEFT_ASSERT(sharers > 0); /* at least the argument itself */
   int left = n->n_in - others;
   *count = left / sharers;
   return left < 0 || left % sharers ? wrong_count(n) : WEFT_OK;
 }
 
 static weft_err type_mismatch(const weft_graph *g, const weft_node *n, int i, const arg_def *d, weft_dtype want) {
+  WEFT_ASSERT(i >= 0 && i < n->n_in && n->in[i].node >= 0);
   weft_out from = n->in[i];
   const char *got = weft__dtype_short(weft__out_type(g, from));
   const char *ref = d->is_ref ? "_ref" : "";
@@ -242,6 +248,7 @@ static weft_err argument_type(weft_node *n, const arg_def *d, weft_dtype seen, w
 }
 
 static weft_err open_list(weft_graph *g, weft_node *n, const arg_def *d, int first, int count) {
+  WEFT_ASSERT(first >= 0 && count >= 0 && first + count <= n->n_in);
   if (d->number_attr && !draft_attr(n, d->number_attr)) append_attr(n, &A_INT(d->number_attr, count));
   if (!d->list_attr || draft_attr(n, d->list_attr)) return WEFT_OK;
   weft_dtype *types = weft__arena_alloc(&g->arena, (size_t)(count ? count : 1) * sizeof *types);
@@ -282,6 +289,7 @@ static weft_err match_inputs(weft_graph *g, weft_node *n) {
 /* ---- outputs ----------------------------------------------------------------------------------- */
 
 static weft_err room_for_outputs(weft_graph *g, weft_node *n, int count) {
+  WEFT_ASSERT(count >= 0);
   size_t room = (size_t)(count ? count : 1);
   n->out_type = weft__arena_alloc(&g->arena, room * sizeof *n->out_type);
   n->out_shape = weft__arena_alloc(&g->arena, room * sizeof *n->out_shape);
@@ -378,6 +386,8 @@ static weft_err node_draft(weft_graph *g, const node_spec *spec, weft_node *n) {
 enum { FIRST_NODES = 64 };
 
 static weft_err graph_append(weft_graph *g, weft_node *n) {
+  WEFT_ASSERT(n->graph == g && n->id == g->n_node); /* nothing was added since it was drafted */
+  WEFT_ASSERT(n->name && n->n_out >= 0 && !weft__graph_find(g, n->name));
   WEFT_TRY(WEFT_ARRAY_RESERVE(g->node, g->cap_node, g->n_node ? g->n_node + 1 : FIRST_NODES));
   WEFT_TRY(weft__map_put(&g->by_name, n->name, n));
   weft_err err = weft__scope_take(g, n->name);
@@ -393,6 +403,7 @@ static weft_err graph_append(weft_graph *g, weft_node *n) {
 /* Scopes apply to a node of the graph, so that a device function can ask the graph about it.  A node that they refuse
  * is removed, unless the device function added nodes after it: numbers of nodes never change. */
 static weft_err scopes_apply(weft_graph *g, const node_spec *spec, weft_node *n) {
+  WEFT_ASSERT(n->id < g->n_node && g->node[n->id] == n);
   if (spec->exact || !n->op) return WEFT_OK;
   weft_err err = weft__scope_apply(g, n, spec->device != NULL);
   if (err && g->n_node == n->id + 1) {
@@ -438,6 +449,7 @@ weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from
 
 /* Copies the attributes, with new values for some. */
 static weft_err extend_attrs(weft_graph *g, weft_node *n, int n_attr, const attr *attrs) {
+  WEFT_ASSERT(n->n_attr >= 0 && n_attr >= 0);
   attr *all = weft__arena_alloc(&g->arena, sizeof *all * (size_t)(n->n_attr + n_attr + 1));
   if (!all) return WEFT_OOM;
   if (n->n_attr) memcpy(all, n->attr, sizeof *all * (size_t)n->n_attr);
@@ -451,6 +463,7 @@ static weft_err extend_attrs(weft_graph *g, weft_node *n, int n_attr, const attr
 
 static weft_err node_extend(weft_graph *g, weft_node *n, int n_more, const weft_out *more, int n_attr,
                             const attr *attrs) {
+  WEFT_ASSERT(n->op && n->graph == g && n_more >= 0);
   const weft_node before = *n;
   weft_out *in = weft__arena_alloc(&g->arena, sizeof *in * (size_t)(n->n_in + n_more + 1));
   if (!in) return WEFT_OOM;
@@ -489,6 +502,7 @@ weft_err weft__graph_extend_node(weft_graph *g, weft_node *n, int n_more, const 
 
 /* Doubles the capacity, because thousands may be added one by one. */
 static weft_err grow_control(weft_graph *g, weft_node *n) {
+  WEFT_ASSERT(n->n_control >= n->room_control);
   const int room = n->n_control < 4 ? 4 : 2 * n->n_control;
   int *grown = weft__arena_alloc(&g->arena, sizeof *grown * (size_t)room);
   if (!grown) return WEFT_OOM;

@@ -6,6 +6,7 @@
  * loop (NextIteration to Merge) is not counted.  Until its source is added, the Merge has another of its inputs in
  * that position.  The shape of the Merge stays unknown, because it may change from iteration to iteration. */
 #include "graph/import.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/alloc.h"
 #include "device/device.h"
@@ -94,6 +95,7 @@ static const import_map *import_mapped(importer *im, const char *name, int slot)
 }
 
 static weft_err import_resolve(importer *im, const import_item *it, const char *input, import_edge *e) {
+  WEFT_ASSERT(!e->from && !e->back);
   char name[WEFT_NAME_MAX];
   if (!split_input(input, name, sizeof name, &e->slot))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s': an input name of %zu characters is too long", it->def->name,
@@ -131,6 +133,7 @@ static bool def_is(const importer *im, const import_item *it, op_kind kind) {
 /* A Merge needs one input that is added before it.  If all its inputs are back edges, none is exempt, and the cycle is
  * reported. */
 static void mark_back_edges(const importer *im, import_item *it) {
+  WEFT_ASSERT(it->n_in <= it->n_edge && !it->has_back);
   int back = 0;
   if (!def_is(im, it, KIND_MERGE)) return;
   for (int i = 0; i < it->n_in; i++) back += it->edge[i].from && def_is(im, it->edge[i].from, KIND_NEXT_ITERATION);
@@ -139,6 +142,7 @@ static void mark_back_edges(const importer *im, import_item *it) {
 }
 
 static weft_err wait_for_edges(importer *im, import_item *it) {
+  WEFT_ASSERT(it->waits == 0);
   for (int i = 0; i < it->n_edge; i++) {
     import_edge *e = &it->edge[i];
     if (!e->from || e->back) continue;
@@ -270,7 +274,9 @@ static const char *missing_output_hint(const weft_node *from) {
 }
 
 static weft_err edge_out(const importer *im, const import_item *it, const import_edge *e, weft_out *out) {
+  WEFT_ASSERT(!e->from || e->from->node); /* sources are added first */
   *out = e->from ? weft__graph_out(e->from->node->graph, e->from->node->id, e->slot) : e->to;
+  WEFT_ASSERT(out->node >= 0 && out->node < im->g->n_node);
   const weft_node *from = im->g->node[out->node];
   if (e->slot >= 0 && out->slot >= from->n_out)
     return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -281,6 +287,7 @@ static weft_err edge_out(const importer *im, const import_item *it, const import
 
 /* Sets the inputs of spec.  A back edge temporarily gets the first forward input. */
 static weft_err edges_to_spec(importer *im, const import_item *it, node_spec *spec) {
+  WEFT_ASSERT(it->n_in <= it->n_edge);
   weft_out *in = weft__arena_alloc(&im->tmp, sizeof *in * (size_t)(it->n_in + 1)), forward = WEFT_NONE;
   int *control = weft__arena_alloc(&im->tmp, sizeof *control * (size_t)(it->n_edge - it->n_in + 1)), n_control = 0;
   if (!in || !control) return import_oom();
@@ -306,6 +313,7 @@ static weft_err edges_to_spec(importer *im, const import_item *it, node_spec *sp
 /* Uses the shapes of `_output_shapes` where they are more precise than ours.  Those of handles are skipped:
  * TensorFlow writes the shapes that handles had when they were strings. */
 static weft_err refine_shapes(const import_item *it, const attr *shapes) {
+  WEFT_ASSERT(it->node && (shapes->n == 0 || shapes->is_list));
   for (int i = 0; i < shapes->n && i < it->node->n_out; i++) {
     if (weft__dtype_class(it->node->out_type[i]) == CLASS_OBJECT) continue;
     weft_err err = weft__shape_merge(&it->node->out_shape[i], &it->node->out_shape[i], &shapes->shapes[i]);
@@ -337,6 +345,7 @@ static weft_err check_device(const import_item *it) {
 }
 
 static weft_err finish_node(importer *im, import_item *it, const attr *shapes) {
+  WEFT_ASSERT(it->node->id >= im->first);
   if (it->has_back) it->node->out_shape[0] = SHAPE_UNKNOWN;
   WEFT_TRY(refine_shapes(it, shapes));
   WEFT_TRY(keep_unknown_fields(im, it));
@@ -344,6 +353,7 @@ static weft_err finish_node(importer *im, import_item *it, const attr *shapes) {
 }
 
 static weft_err import_add_item(importer *im, import_item *it) {
+  WEFT_ASSERT(it->waits == 0 && !it->node);
   const op *o = weft__graph_op(im->g, it->def->op);
   attr shapes = {0}, *list = weft__arena_alloc(&im->tmp, sizeof *list * (it->def->n_attr + 1));
   node_spec spec = {.op = it->def->op,
@@ -363,12 +373,14 @@ static weft_err import_add_item(importer *im, import_item *it) {
 
 /* A heap of item numbers with the smallest at the top. */
 static void ready_push(importer *im, int at) {
+  WEFT_ASSERT(at >= 0 && at < im->n && im->n_ready < im->n); /* each item is pushed once */
   int i = im->n_ready++;
   for (; i > 0 && im->ready[(i - 1) / 2] > at; i = (i - 1) / 2) im->ready[i] = im->ready[(i - 1) / 2];
   im->ready[i] = at;
 }
 
 static int ready_pop(importer *im) {
+  WEFT_ASSERT(im->n_ready > 0);
   int top = im->ready[0], last = im->ready[--im->n_ready], i = 0;
   for (int child = 1; child < im->n_ready; i = child, child = 2 * i + 1) {
     if (child + 1 < im->n_ready && im->ready[child + 1] < im->ready[child]) child++;
@@ -380,6 +392,7 @@ static int ready_pop(importer *im) {
 }
 
 static weft_err close_loops(importer *im) {
+  WEFT_ASSERT(im->n_ready == 0);
   for (int i = 0; i < im->n; i++)
     for (int j = 0; im->item[i].has_back && j < im->item[i].n_in; j++) {
       const import_edge *e = &im->item[i].edge[j];

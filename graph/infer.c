@@ -2,6 +2,7 @@
 #include "graph/infer.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/text.h"
 #include <stdarg.h>
@@ -16,9 +17,11 @@ typedef struct infer_notes {
 static _Thread_local infer_notes *notes;
 
 static weft_err infer_run(infer *s, infer_notes *mine) {
+  WEFT_ASSERT(s->node->op && s->node->op->infer && mine->outer == NULL);
   mine->outer = notes;
   notes = mine;
   weft_err err = s->node->op->infer(s);
+  WEFT_ASSERT(notes == mine);
   notes = mine->outer;
   return err;
 }
@@ -42,6 +45,7 @@ weft_err weft__infer_node(weft_node *n) {
 }
 
 const weft_tensor *weft__infer_value(infer *s, int i) {
+  WEFT_ASSERT(i >= 0 && i < s->n_in);
   if (!s->held[i]) s->held[i] = weft__graph_constant(s->graph, s->node->in[i]);
   const weft_tensor *v = s->held[i];
   /* Rules check the known rank of an input, then read as many elements as it has.  So a folded value whose rank was
@@ -70,6 +74,7 @@ static weft_err infer_read_shape(infer *s, int i, shape *out) {
 }
 
 weft_err weft__infer_shape_value(infer *s, int i, shape *out) {
+  WEFT_ASSERT(notes && i >= 0 && i < s->n_in);
   WEFT_TRY(infer_read_shape(s, i, out));
   for (int d = 0; d < out->rank; d++)
     if (out->dim[d] < -1)
@@ -119,6 +124,7 @@ weft_err weft__infer_fail(infer *s, const char *fmt, ...) {
 }
 
 weft_err weft__infer_rank(infer *s, int i, int rank, shape *out) {
+  WEFT_ASSERT(i >= 0 && i < s->n_in && rank >= 0 && rank <= WEFT_MAX_RANK);
   shape got = s->in[i];
   if (got.rank >= 0 && got.rank != rank)
     return weft__infer_fail(s, "Shape must be rank %d but is rank %d", rank, got.rank);
@@ -131,6 +137,7 @@ weft_err weft__infer_rank(infer *s, int i, int rank, shape *out) {
 }
 
 weft_err weft__infer_rank_at_least(infer *s, int i, int rank) {
+  WEFT_ASSERT(i >= 0 && i < s->n_in);
   if (s->in[i].rank >= 0 && s->in[i].rank < rank)
     return weft__infer_fail(s, "Shape must be at least rank %d but is rank %d", rank, s->in[i].rank);
   return WEFT_OK;
@@ -142,9 +149,11 @@ weft_err weft__infer_same(infer *s) {
 }
 
 weft_err weft__infer_broadcast(infer *s) {
+  WEFT_ASSERT(s->n_in >= 2 && s->n_out >= 1);
   const shape *a = &s->in[0], *b = &s->in[1];
   if (weft__shape_broadcast(&s->out[0], a, b) == WEFT_OK) return WEFT_OK;
   int rank = a->rank < b->rank ? a->rank : b->rank, d = rank; /* counted from the end: the first pair that differs */
+  WEFT_ASSERT(rank > 0);                                      /* scalars and unknown ranks broadcast */
   while (d > 1 && (a->dim[a->rank - d] < 0 || b->dim[b->rank - d] < 0 || a->dim[a->rank - d] == 1 ||
                    b->dim[b->rank - d] == 1 || a->dim[a->rank - d] == b->dim[b->rank - d]))
     d--;

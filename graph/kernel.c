@@ -18,6 +18,7 @@ static bool arena_free(const buffer *b) { return weft__buffer_is_unique(b); } /*
 
 /* Returns the memory of output i. */
 static memory_space *kernel_memory_of(const kernel *k, int i) {
+  WEFT_ASSERT(i >= 0 && i < k->n_out);
   if (!k->device || (i < 64 && k->host_out >> i & 1) || !weft__dtype_is_plain(weft__dtype_base(k->node->out_type[i])))
     return NULL;
   return &k->device->memory;
@@ -62,6 +63,7 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
 /* Returns true if only this kernel's input slot (and, for a planned place, the frame) references the buffer. */
 static bool buffer_is_sole(const buffer *b) {
   int refs = atomic_load_explicit(&((buffer *)(uintptr_t)b)->refs, memory_order_acquire);
+  WEFT_ASSERT(refs > 0);
   return refs == (b->transient ? 2 : 1);
 }
 
@@ -70,11 +72,14 @@ static bool known_to_plan(const kernel *k, int i, int from, const buffer *b) {
 }
 
 static void share_as(kernel *k, int i, const weft_tensor *in, const shape *s) {
+  WEFT_ASSERT(i >= 0 && i < k->n_out && in->buf);
+  WEFT_ASSERT(weft__shape_count(s) == weft__tensor_count(in));
   weft__tensor_share(&k->out[i].t, in);
   k->out[i].t.shape = *s;
 }
 
 weft_tensor *weft__out_over(kernel *k, int i, int from, const shape *s) {
+  WEFT_ASSERT(i >= 0 && i < k->n_out && from >= 0 && from < k->n_in);
   const weft_tensor *in = k->in[from];
   bool dying = from < 64 && (k->dying >> from & 1);
   if (dying && in && in->dtype == weft__dtype_base(k->node->out_type[i]) && weft__dtype_is_plain(in->dtype) &&
@@ -87,6 +92,7 @@ weft_tensor *weft__out_over(kernel *k, int i, int from, const shape *s) {
 }
 
 weft_err weft__forward(kernel *k, int i, int from, const shape *s) {
+  WEFT_ASSERT(i >= 0 && i < k->n_out && from >= 0 && from < k->n_in && k->in[from]);
   const weft_tensor *in = k->in[from];
   if (known_to_plan(k, i, from, in->buf)) {
     share_as(k, i, in, s);
@@ -156,22 +162,26 @@ weft_err weft__kernel_no_type(const kernel *k, weft_dtype t) {
 }
 
 weft_err weft__kernel_scalar(const kernel *k, int i, const char *arg) {
+  WEFT_ASSERT(i >= 0 && i < k->n_in && k->in[i]);
   if (k->in[i]->shape.rank == 0) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s is not a scalar: %s", arg, weft__shape_text(&k->in[i]->shape));
 }
 
 weft_err weft__kernel_vector(const kernel *k, int i, const char *arg) {
+  WEFT_ASSERT(i >= 0 && i < k->n_in && k->in[i]);
   if (k->in[i]->shape.rank == 1) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be a vector, but its shape is %s", arg,
                            weft__shape_text(&k->in[i]->shape));
 }
 
 char *weft__kernel_strdup(const kernel *k, int i) {
+  WEFT_ASSERT(i >= 0 && i < k->n_in && k->in[i]->dtype == WEFT_STRING && weft__tensor_count(k->in[i]) > 0);
   const str *s = &TENSOR_DATA(k->in[i], str)[0];
   return weft__strndup(s->size ? s->data : "", s->size);
 }
 
 weft_err weft__kernel_ints(const kernel *k, int i, const char *arg, int64_t *out, int *n) {
+  WEFT_ASSERT(i >= 0 && i < k->n_in && k->in[i]);
   const weft_tensor *t = k->in[i];
   int64_t count = weft__tensor_count(t);
   if (t->shape.rank > 1 || count > WEFT_MAX_RANK)

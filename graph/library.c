@@ -2,6 +2,7 @@
 #include "graph/library.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/attr_proto.h"
 #include "proto/canonical.h"
 #include <stdlib.h>
@@ -39,6 +40,7 @@ static weft_err need_library(weft_graph *g) {
 }
 
 weft_err weft__library_share(weft_graph *to, weft_graph *from) {
+  WEFT_ASSERT(!to->library);
   WEFT_TRY(need_library(from));
   weft__object_retain(&from->library->base);
   to->library = from->library;
@@ -121,6 +123,7 @@ static weft_err check_same(const library_function *there, const char *bytes, siz
 }
 
 static weft_err add_function(function_library *l, const op_table *ops, const Tensorflow__FunctionDef *def) {
+  WEFT_ASSERT(weft__lock_is_held(&l->lock));
   const char *name = def->signature ? def->signature->name : "";
   const size_t size = tensorflow__function_def__get_packed_size(def);
   const library_function *there = weft__map_get(&l->functions, name);
@@ -133,6 +136,7 @@ static weft_err add_function(function_library *l, const op_table *ops, const Ten
 }
 
 static weft_err add_gradient(function_library *l, const Tensorflow__GradientDef *d) {
+  WEFT_ASSERT(weft__lock_is_held(&l->lock));
   if (weft__map_get(&l->gradients, d->function_name)) return WEFT_OK;
   char *name = weft__arena_strdup(&l->arena, d->gradient_func);
   return name ? weft__map_put(&l->gradients, d->function_name, name) : library_oom();
@@ -158,6 +162,7 @@ library_mark weft__library_mark(const weft_graph *g) {
 }
 
 static void forget_newest(map *m, int keep) {
+  WEFT_ASSERT(keep >= 0);
   for (int i = m->used - 1; i >= 0 && m->count > keep; i--)
     if (m->entries[i].key) weft__map_remove(m, m->entries[i].key);
 }
@@ -173,6 +178,7 @@ void weft__library_rewind(weft_graph *g, library_mark m) {
 /* ---- as a message ---- */
 
 static weft_err export_functions(const function_library *l, arena *a, Tensorflow__FunctionDefLibrary *out) {
+  WEFT_ASSERT(weft__lock_is_held(&l->lock) && out->n_function == 0);
   ProtobufCAllocator into = weft__arena_allocator(a);
   out->function = weft__arena_alloc(a, sizeof *out->function * ((size_t)l->functions.count + 1));
   if (!out->function) return library_oom();
@@ -187,6 +193,7 @@ static weft_err export_functions(const function_library *l, arena *a, Tensorflow
 }
 
 static weft_err export_gradients(const function_library *l, arena *a, Tensorflow__FunctionDefLibrary *out) {
+  WEFT_ASSERT(weft__lock_is_held(&l->lock) && out->n_gradient == 0);
   out->gradient = weft__arena_alloc(a, sizeof *out->gradient * ((size_t)l->gradients.count + 1));
   if (!out->gradient) return library_oom();
   for (int i = 0; i < l->gradients.used; i++) {

@@ -1,5 +1,6 @@
 /* mark.c - removes the newest nodes of a graph. */
 #include "graph/mark.h"
+#include "base/assert.h"
 #include "graph/scope.h"
 
 graph_mark weft__graph_mark(const weft_graph *g) {
@@ -9,6 +10,7 @@ graph_mark weft__graph_mark(const weft_graph *g) {
 }
 
 void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
+  WEFT_ASSERT(m->n_node <= g->n_node && m->depth <= weft__scope_depth(g));
   weft__scope_pop_to(g, m->depth);
   weft__scope_forget(g, m->names, m->n_node);
   for (int i = m->n_node; i < g->n_node; i++) {

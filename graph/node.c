@@ -1,6 +1,7 @@
 /* node.c - reads attributes of a node and finds its arguments. */
 #include "graph/node.h"
 
+#include "base/assert.h"
 #include "base/cast.h"
 #include <stdlib.h>
 #include <string.h>
@@ -65,10 +66,12 @@ static weft_err argument_range(const weft_node *n, const arg_def *args, int n_ar
 }
 
 weft_err weft__node_in_range(const weft_node *n, const char *arg, int *first, int *count) {
+  WEFT_ASSERT(n->op);
   return argument_range(n, n->op->opdef.in, n->op->opdef.n_in, arg, first, count);
 }
 
 weft_err weft__node_out_range(const weft_node *n, const char *arg, int *first, int *count) {
+  WEFT_ASSERT(n->op);
   return argument_range(n, n->op->opdef.out, n->op->opdef.n_out, arg, first, count);
 }
 
@@ -100,6 +103,7 @@ weft_err weft__out_of(const weft_graph *g, weft_out o, const char *what, int i) 
 }
 
 weft_err weft__out_merge_shape(weft_graph *g, weft_out o, const shape *more) {
+  WEFT_ASSERT(weft__out_belongs(g, o));
   shape merged;
   pthread_mutex_lock(&g->lock);
   shape *have = &g->node[o.node]->out_shape[o.slot];

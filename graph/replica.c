@@ -3,6 +3,7 @@
  * A Weft worker and a TensorFlow worker of one job build the same graph and must agree on the task of each variable.
  * So the round robin is exactly TensorFlow's. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "device/device.h"
 #include "graph/scope.h"
 #include <string.h>
@@ -82,6 +83,7 @@ static weft_err replica_bytes_of(const weft_node *n, int64_t *bytes) {
 }
 
 static weft_err choose_task(replica_setter *r, const weft_node *n, int *task) {
+  WEFT_ASSERT(r->ps_tasks > 0 && r->next >= 0 && r->next < r->ps_tasks);
   if (!r->by_bytes) {
     *task = r->next;
     r->next = (r->next + 1) % r->ps_tasks;

@@ -5,6 +5,7 @@
  * applies scopes to nodes. */
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "device/device.h"
 #include "graph/scope_stack.h"
@@ -34,6 +35,7 @@ void weft__scope_destroy(scope *s) {
 }
 
 weft_err weft__scope_push(scope *s, scope_entry e) {
+  WEFT_ASSERT(e.below >= 0 && e.below <= s->n);
   if (WEFT_ARRAY_RESERVE(s->entry, s->capacity, s->n + 1)) {
     entry_finish(s, &e);
     return WEFT_OOM;
@@ -58,9 +60,11 @@ weft_err weft__scope_reserve_gap(scope *s) {
 
 static void pop_one(weft_graph *g) {
   scope *s = g->scope;
+  WEFT_ASSERT(s->n > 0);
   scope_entry e = s->entry[--s->n];
   if (e.kind == SCOPE_CONTROL && e.clear && e.node < g->n_node) {
     while (s->n_gap && s->gap[s->n_gap - 1].begin >= e.node) s->n_gap--; /* gaps of inner scopes */
+    WEFT_ASSERT(s->n_gap < s->cap_gap);                                  /* reserved when the scope was entered */
     s->gap[s->n_gap++] = (scope_gap){e.node, g->n_node};
   }
   entry_finish(s, &e);
@@ -69,12 +73,14 @@ static void pop_one(weft_graph *g) {
 void weft__scope_pop(weft_graph *g) {
   if (g->scope->n == 0) return;
   int below = g->scope->entry[g->scope->n - 1].below;
+  WEFT_ASSERT(below >= 0 && below < g->scope->n);
   for (int i = 0; i <= below; i++) pop_one(g);
 }
 
 int weft__scope_depth(const weft_graph *g) { return g->scope->n; }
 
 void weft__scope_pop_to(weft_graph *g, int depth) {
+  WEFT_ASSERT(depth >= 0);
   while (g->scope->n > depth) pop_one(g);
 }
 
@@ -194,6 +200,7 @@ static void free_suffix(weft_graph *g, char *key) {
 }
 
 void weft__scope_forget(weft_graph *g, int names, int nodes) {
+  WEFT_ASSERT(names <= g->scope->n_name && nodes <= g->n_node);
   scope *s = g->scope;
   while (s->n_gap && s->gap[s->n_gap - 1].begin >= nodes) s->n_gap--;
   if (s->n_gap && s->gap[s->n_gap - 1].end > nodes) s->gap[s->n_gap - 1].end = nodes;

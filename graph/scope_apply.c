@@ -4,6 +4,7 @@
  * gets the result of the inner scopes.  A colocate scope hides the device scopes around it, so that a node that
  * follows a variable is placed with the variable without advancing a round robin. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "device/device.h"
 #include "graph/scope_stack.h"
@@ -118,6 +119,7 @@ static weft_err clear_marks(weft_graph *g) {
 
 /* Marks a node.  Returns false if it was already marked. */
 static bool mark_node(scope *s, int id) {
+  WEFT_ASSERT(id >= 0 && id < s->cap_mark);
   const bool first = s->mark[id] != s->asked;
   s->mark[id] = s->asked;
   return first;
@@ -130,6 +132,7 @@ static int first_control(const scope *s) {
 }
 
 static weft_err apply_control(weft_graph *g, weft_node *n, int before) {
+  WEFT_ASSERT(before >= 0 && before <= n->id);
   scope *s = g->scope;
   int first = first_control(s), room = n->n_control, used = n->n_control;
   for (int i = first; i < s->n; i++) room += s->entry[i].kind == SCOPE_CONTROL ? s->entry[i].n_id : 0;
@@ -147,6 +150,7 @@ static weft_err apply_control(weft_graph *g, weft_node *n, int before) {
     for (int j = 0; j < e->n_id; j++)
       if (mark_node(s, e->id[j])) control[used++] = e->id[j];
   }
+  WEFT_ASSERT(used <= room);
   n->control = control;
   n->n_control = n->room_control = used;
   return WEFT_OK;
@@ -189,6 +193,7 @@ static int group_room(const weft_node *n) {
 }
 
 static weft_err own_group(weft_graph *g, const char *name, attr_str *out) {
+  WEFT_ASSERT(*name);
   size_t size = strlen(name) + strlen("loc:@");
   char *group = weft__arena_alloc(&g->arena, size + 1);
   if (!group) return scope_oom();
@@ -232,6 +237,7 @@ static weft_err apply_class(weft_graph *g, weft_node *n) {
     if (found == 0) WEFT_TRY(own_group(g, with->name, &list[used]));
     used += found ? found : 1;
   }
+  WEFT_ASSERT(used < room || count);
   if (count == 0) WEFT_TRY(own_group(g, class->text, &list[used++]));
   used = sort_unique(list, used);
   return set_attr(g, n, &A_STRS("_class", list, used));
@@ -269,6 +275,7 @@ weft_err weft__scope_apply(weft_graph *g, weft_node *n, bool has_device) {
 }
 
 weft_err weft__scope_apply_imported(weft_graph *g, weft_node *n, int first) {
+  WEFT_ASSERT(first <= n->id && n->id < g->n_node);
   if (g->scope->n == 0) return WEFT_OK;
   WEFT_TRY(apply_control(g, n, first));
   WEFT_TRY(apply_class(g, n));

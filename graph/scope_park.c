@@ -4,6 +4,7 @@
  * others run from the beginning of the function, and later it continues in the same blocks.  Default names of
  * variable scopes are counted for each replica separately, so that all replicas get the same names. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/scope_stack.h"
 #include <string.h>
 
@@ -43,6 +44,7 @@ weft_err weft__scope_park(weft_graph *g, int depth, parked_scopes **out) {
 /* Records that the nodes made in the meantime were not made in the parked scopes, so they lack the control edges of
  * these. */
 static weft_err scope_record_gap(weft_graph *g, const parked_scopes *p) {
+  WEFT_ASSERT(p->nodes <= g->n_node); /* nodes are only added in between */
   scope *s = g->scope;
   if (p->n == 0 || p->nodes == g->n_node) return WEFT_OK;
   WEFT_TRY(weft__scope_reserve_gap(s));
@@ -51,6 +53,7 @@ static weft_err scope_record_gap(weft_graph *g, const parked_scopes *p) {
     s->gap[s->n_gap - 1].end = g->n_node;
   else
     s->gap[s->n_gap++] = (scope_gap){p->nodes, g->n_node};
+  WEFT_ASSERT(s->n_gap > 0 && s->n_gap <= s->cap_gap && s->gap[s->n_gap - 1].end == g->n_node);
   return WEFT_OK;
 }
 

@@ -4,6 +4,7 @@
  * colocated with w; the initial value only has the attribute that it belongs to w.  Checkpoints, other workers and
  * saved graphs rely on these names. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/build.h"
 #include "graph/collection.h"
 #include "graph/scope.h"
@@ -102,6 +103,7 @@ static weft_out init_normal(weft_graph *g, const char *name, const char *type, c
 
 /* Computes the numbers of inputs and outputs that a weight of this shape connects (fan in and fan out). */
 static void init_fans(const shape *s, double *in, double *out) {
+  WEFT_ASSERT(s->rank >= 0);
   *in = *out = s->rank == 1 ? (double)s->dim[0] : 1;
   if (s->rank < 2) return;
   double field = (double)weft__shape_product(s, 0, s->rank - 2);
@@ -149,6 +151,7 @@ static weft_out init_transpose(weft_graph *g, weft_out x) {
 /* Returns Q of a random matrix, with signs that make it uniformly distributed.  The matrix is made tall and then
  * transposed if necessary. */
 static weft_out init_orthogonal(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+  WEFT_ASSERT(s->rank >= 2);
   int64_t cols = s->dim[s->rank - 1], rows = weft__shape_product(s, 0, s->rank - 1);
   bool wide = rows < cols;
   shape tall = wide ? SHAPE2(cols, rows) : SHAPE2(rows, cols);
@@ -167,6 +170,7 @@ static weft_out init_orthogonal(weft_graph *g, const shape *s, weft_dtype dtype,
 }
 
 static weft_out init_identity(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+  WEFT_ASSERT(s->rank == 2);
   int64_t n = s->dim[0] < s->dim[1] ? s->dim[0] : s->dim[1];
   weft__b_push_name(g, "eye");
   weft_out ones = init_fill(g, "ones", &SHAPE1(n), dtype, 1), zeros = init_fill(g, "zeros", s, dtype, 0);
@@ -289,6 +293,7 @@ static weft_err build_inside(weft_graph *g, const variable_spec *spec, const sha
 }
 
 static weft_err out_name(const weft_graph *g, weft_out o, char **name) {
+  WEFT_ASSERT(weft__out_belongs(g, o));
   *name = weft__sprintf("%s:%d", g->node[o.node]->name, (int)o.slot);
   return *name ? WEFT_OK : WEFT_OOM;
 }

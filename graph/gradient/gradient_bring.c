@@ -9,6 +9,7 @@
  * Order: a push waits for the pivot of its iteration, and the pivot of the next iteration waits for the push.  The
  * same holds for pops.  ControlTriggers collect them, because a push on a branch that is not taken is dead. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/gradient/gradient_state.h"
 
 struct brought {
@@ -20,12 +21,14 @@ struct brought {
 
 static weft_err set_place(gradient_state *s, int node, node_place p) {
   int i = node - s->n;
+  WEFT_ASSERT(i >= 0); /* places of the nodes before the call follow from the frames */
   WEFT_TRY(WEFT_ARENA_RESERVE(&s->a, s->place, s->cap_place, i + 1));
   s->place[i] = p;
   return WEFT_OK;
 }
 
 static node_place gradient_bring_place_of(const gradient_state *s, weft_out v) {
+  WEFT_ASSERT(v.node >= 0);
   if (v.node < s->n)
     return (node_place){NULL, s->frames.home[v.node],
                         s->frames.home[v.node] ? weft__frames_branch(&s->frames, s->g, v) : 0};
@@ -97,6 +100,7 @@ static weft_err brought_remember(gradient_state *s, back_frame *b, weft_out from
 
 /* Returns an output that is alive exactly in the iterations in which the forward branch was taken. */
 static weft_err pivot_of(gradient_state *s, back_frame *b, int in_branch, weft_out *out) {
+  WEFT_ASSERT(in_branch >= 0 && in_branch < s->frames.n_branch);
   const weft_out key = {-2 - in_branch, 0}; /* a key that no output has */
   const branch *c = &s->frames.branch[in_branch];
   const brought *known = find_brought(b, key);
@@ -166,6 +170,7 @@ static weft_err make_stack(gradient_state *s, const back_frame *b, weft_dtype ty
 
 /* Enters the handle into a forward loop, through all loops around it. */
 static weft_err enter_forward(gradient_state *s, const back_frame *b, weft_out handle, weft_out *out) {
+  WEFT_ASSERT(b->forward > 0 && b->forward < s->frames.n_frame);
   if (b->outer) WEFT_TRY(enter_forward(s, b->outer, handle, &handle));
   attr attrs[] = {A_STR("frame_name", s->frames.frame[b->forward].name), A_BOOL("is_constant", true),
                   A_INT("parallel_iterations", b->parallel)};
@@ -182,6 +187,7 @@ static bool swaps_memory(const gradient_state *s, int frame) {
 }
 
 static weft_err stack_push(gradient_state *s, const back_frame *b, weft_out handle, weft_out v, int in_branch) {
+  WEFT_ASSERT(b->forward_sync >= 0 && b->forward_pivot.node >= 0);
   weft_out in_loop, pushed;
   attr swap = A_BOOL("swap_memory", swaps_memory(s, b->forward));
   WEFT_TRY(enter_forward(s, b, handle, &in_loop));
@@ -251,6 +257,7 @@ static weft_err from_outside(gradient_state *s, back_frame *b, weft_out v, weft_
 }
 
 weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
+  WEFT_ASSERT(b && v.node >= 0);
   node_place p = gradient_bring_place_of(s, v);
   *out = v;
   if (p.back == b) return WEFT_OK;
@@ -272,6 +279,7 @@ static bool wants_shape_only(op_kind k) { return k == KIND_SHAPE || k == KIND_SI
 
 /* Computes Shape(v) of a forward tensor v in the forward loop, so that the shape is pushed and not v. */
 static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
+  WEFT_ASSERT(spec->n_in == 1);
   node_place p = gradient_bring_place_of(s, spec->in[0]);
   weft_out dims;
   WEFT_TRY(weft__gradient_add_forward(
@@ -285,6 +293,7 @@ static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *sp
 
 /* ZerosLike(v) also needs only the shape of v. */
 static weft_err zeros_from_shape(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
+  WEFT_ASSERT(spec->n_in == 1);
   weft_tensor *t;
   node_spec dims = {.op = "Shape", .n_in = 1, .in = spec->in};
   weft_dtype type = weft__out_type(s->g, spec->in[0]);

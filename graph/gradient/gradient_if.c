@@ -4,6 +4,7 @@
  * those of the second, and so on.  A branch returns FakeParam for the values of other branches.  The gradient is a
  * node of the same kind, whose branches take the arguments, all these values and the output gradients. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/gradient/body_gradient.h"
 #include "graph/build.h"
@@ -29,6 +30,7 @@ static weft_err if_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gr
 static void *if_alloc(branches *s, size_t size) { return weft__arena_alloc(&s->arena, size + 1); }
 
 static weft_err branches_init(branches *s) {
+  WEFT_ASSERT(s->n_arg >= 0 && s->n >= 0);
   const backprop *b = s->b;
   size_t n = (size_t)s->n, n_arg = (size_t)s->n_arg, n_ret = (size_t)s->n_ret;
   s->of = if_alloc(s, sizeof *s->of * n);
@@ -58,6 +60,7 @@ static weft_err branches_init(branches *s) {
 
 /* Finds the saved values of a branch.  Arguments are not saved: the gradient takes those that it needs. */
 static weft_err find_saved(branches *s, body_gradient *of) {
+  WEFT_ASSERT(of->f && of->f->n_arg == s->n_arg);
   int kept = 0;
   WEFT_TRY(weft__body_gradient_find_saved(of));
   for (int i = 0; i < s->n_arg; i++) s->needs[i] |= of->again;
@@ -95,6 +98,7 @@ static weft_err fill_gradients(branches *s) {
 
 /* Lists the saved values from the view of branch k: its own, and nodes that stand for those of other branches. */
 static weft_err list_saved(branches *s, int k, const char *type, weft_out *out) {
+  WEFT_ASSERT(k >= 0 && k < s->n);
   weft_graph *body = s->of[k].body;
   for (int j = 0, at = 0; j < s->n; j++)
     for (int i = 0; i < s->of[j].n_saved; i++, at++) {
@@ -149,6 +153,7 @@ static weft_err write_backward(branches *s, int k) {
 
 /* Makes the attributes that name the functions, one for each branch or one for all. *n is their number. */
 static weft_err function_attrs(branches *s, const char *const *called, attr *out, int *n) {
+  WEFT_ASSERT(s->is_list || s->n == 2); /* the caller has room for two, and for two more */
   *n = s->is_list ? 1 : s->n;
   if (s->is_list) return weft__body_function_attr(out, s->attr_name[0], s->n, called, true, &s->arena);
   for (int k = 0; k < s->n; k++)

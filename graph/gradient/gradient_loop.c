@@ -5,6 +5,7 @@
  * invariant is accumulated over the iterations in an extra variable.  A nested loop is treated in the same way, in
  * the backward body of the outer loop. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/gradient/gradient_state.h"
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +45,10 @@ static weft_err counter_in(gradient_state *s, back_frame *b, weft_out *merge) {
 
 /* Counts the iterations of the forward loop; *total is the count after the loop, outside it. */
 static weft_err count_forward(gradient_state *s, back_frame *b, weft_out *total) {
+  WEFT_ASSERT(b->forward > 0 && b->forward < s->frames.n_frame);
   loop_frame *f = &s->frames.frame[b->forward];
   weft_out merge, sw, one, add, next, sync;
+  WEFT_ASSERT(f->n_enter > 0 && f->loop_cond >= 0);
   const weft_node *first = s->g->node[f->enter[0]];
   WEFT_TRY(weft__gradient_add_forward(s, f->parent, f->branch,
                                       &(node_spec){.op = "Identity", .name = "f_entry", .n_in = 1, .in = first->in},
@@ -95,6 +98,7 @@ static weft_err var_switch(gradient_state *s, back_frame *b, back_var *v) {
 
 /* Closes the loop with the value for the next iteration; *after is the final value, outside the loop. */
 static weft_err var_end(gradient_state *s, back_frame *b, const back_var *v, weft_out value, weft_out *after) {
+  WEFT_ASSERT(value.node >= 0);
   weft_out next;
   WEFT_TRY(back_node(s, b, "NextIteration", 1, &value, &next));
   WEFT_TRY(weft__graph_set_input(s->g, s->g->node[v->merge.node], 1, next));
@@ -107,6 +111,7 @@ static weft_err var_end(gradient_state *s, back_frame *b, const back_var *v, wef
 
 /* Adds the following nodes outside b, where they are alive exactly if the loop is. */
 static void gradient_leave_loop(gradient_state *s, const back_frame *b) {
+  WEFT_ASSERT(s->now == b);
   const loop_frame *f = &s->frames.frame[b->forward];
   weft__gradient_enter(s, b->outer);
   s->branch = b->outer ? f->branch : 0;
@@ -166,6 +171,7 @@ static weft_err back_counter(gradient_state *s, back_frame *b, weft_out total) {
 }
 
 static weft_err open_loop(gradient_state *s, int frame, back_frame **out) {
+  WEFT_ASSERT(frame > 0 && frame < s->frames.n_frame && s->scope);
   loop_frame *f = &s->frames.frame[frame];
   weft_out total;
   back_frame *b = weft__arena_alloc(&s->a, sizeof *b);
@@ -220,6 +226,7 @@ static weft_err gradient_loop_gather_rows(gradient_state *s, back_frame *b, cons
 }
 
 static weft_err sum_slices(gradient_state *s, back_frame *b, weft_out ext, const grad_value *d, grad_value *total) {
+  WEFT_ASSERT(d->indices.node >= 0 && d->values.node >= 0);
   shape row = *weft__out_shape(s->g, ext), index = SHAPE1(1);
   row.dim[0] = 1;
   *total = GRAD_NONE;
@@ -243,6 +250,7 @@ static weft_err entered_value(gradient_state *s, back_frame *b, const weft_node 
 }
 
 static weft_err invariant_gradient(gradient_state *s, back_frame *b, const weft_node *enter) {
+  WEFT_ASSERT(weft__node_is(enter, KIND_ENTER));
   grad_value d, total;
   weft_out ext = enter->in[0], value;
   WEFT_TRY(weft__gradient_total(s, (weft_out){enter->id, 0}, &d));

@@ -4,12 +4,14 @@
  * cheap and lets an optimizer update only the rows that were read.  If at least one gradient is dense, the sum is
  * dense. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/gradient/gradient_state.h"
 #include <string.h>
 
 static bool is_slices(const grad_value *v) { return v->indices.node >= 0; }
 
 weft_err weft__gradient_arrive(gradient_state *s, weft_out to, const grad_value *v) {
+  WEFT_ASSERT(to.node >= 0 && to.node < s->n && to.slot < s->g->node[to.node]->n_out);
   gradient_list *l = &s->arrived[s->first_out[to.node] + to.slot];
   if (v->dense.node < 0 && !is_slices(v)) return WEFT_OK;
   WEFT_TRY(WEFT_ARENA_RESERVE(&s->a, l->v, l->capacity, l->n + 1));
@@ -33,6 +35,7 @@ weft_out weft__gradient_dense(weft_graph *g, const grad_value *v) {
 }
 
 static weft_out add_n(weft_graph *g, int n, const weft_out *x) {
+  WEFT_ASSERT(n > 0);
   return n == 1 ? x[0] : weft__b_node(g, "AddN", NULL, n, x, 1, &A_INT("N", n));
 }
 
@@ -55,6 +58,7 @@ static int devices_of(const weft_graph *g, int n, const weft_out *x, const char 
 
 /* Places an AddN with the first of the group, so that fewer tensors are sent. */
 static weft_out add_group(weft_graph *g, int n, const weft_out *x) {
+  WEFT_ASSERT(n > 0);
   if (n == 1) return x[0];
   weft__status_update(&g->sticky, weft__scope_push_colocate(g, x[0].node, true));
   weft_out sum = add_n(g, n, x);
@@ -63,6 +67,7 @@ static weft_out add_group(weft_graph *g, int n, const weft_out *x) {
 }
 
 static weft_out add_dense(gradient_state *s, int n, const weft_out *x) {
+  WEFT_ASSERT(n > 1);
   weft_graph *g = s->g;
   const char **device = weft__arena_alloc(&s->a, (size_t)(n + 1) * sizeof *device);
   weft_out *group = weft__arena_alloc(&s->a, (size_t)n * sizeof *group), *sum;
@@ -72,6 +77,7 @@ static weft_out add_dense(gradient_state *s, int n, const weft_out *x) {
     return WEFT_NONE;
   }
   int n_device = devices_of(g, n, x, device);
+  WEFT_ASSERT(n_device >= 1 && n_device <= n);
   for (int d = 0; d < n_device; d++) {
     int members = 0;
     for (int i = 0; i < n; i++)
@@ -95,6 +101,7 @@ static weft_out add_tree(gradient_state *s, weft_out of, int n, const weft_out *
 }
 
 static weft_out sum_dense(gradient_state *s, weft_out of, const gradient_list *l) {
+  WEFT_ASSERT(l->n > 1 && l->n <= l->capacity);
   weft_out *x = weft__arena_alloc(&s->a, (size_t)l->n * sizeof *x);
   if (!x) {
     weft__status_update(&s->g->sticky, weft__fail(WEFT_OOM, "no memory to add gradients"));
@@ -132,6 +139,7 @@ static grad_value sum_slices(gradient_state *s, const gradient_list *l) {
 }
 
 weft_err weft__gradient_total(gradient_state *s, weft_out o, grad_value *sum) {
+  WEFT_ASSERT(o.node >= 0 && o.node < s->n);
   gradient_list *l = &s->arrived[s->first_out[o.node] + o.slot];
   *sum = GRAD_NONE;
   if (l->n == 0) return WEFT_OK;

@@ -1,10 +1,12 @@
 /* example.c - parses the wire format of Example in place. */
 #include "codec/example.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include <string.h>
 
 static bool example_read_varint(bytes *in, uint64_t *out) {
+  WEFT_ASSERT(in->at <= in->end);
   if (in->at < in->end && *in->at < 0x80) { /* nearly always one byte */
     *out = *in->at++;
     return true;
@@ -22,6 +24,7 @@ static bool example_read_varint(bytes *in, uint64_t *out) {
 }
 
 static bool example_take(bytes *in, uint64_t size, bytes *value) {
+  WEFT_ASSERT(in->at <= in->end);
   if (size > (uint64_t)(in->end - in->at)) return false;
   *value = (bytes){in->at, in->at + size};
   in->at += size;
@@ -153,6 +156,7 @@ static size_t read_ints(bytes value, int64_t *out) {
 }
 
 weft_err weft__feature_values(const feature *f, void *out) {
+  WEFT_ASSERT(weft__feature_count(f) >= 0); /* the caller made room for so many */
   bytes in = f->list, value;
   uint32_t field;
   int wire;

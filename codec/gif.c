@@ -5,6 +5,7 @@
 #include "codec/image.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <string.h>
 
 typedef struct bytes {
@@ -41,6 +42,7 @@ typedef struct lzw {
 } lzw;
 
 static int next_byte(lzw *z) {
+  WEFT_ASSERT(z->block >= 0 && z->block <= 255);
   if (z->block == 0) {
     const unsigned char *n = gif_take(z->in, 1);
     if (!n || *n == 0) return -1;
@@ -53,6 +55,7 @@ static int next_byte(lzw *z) {
 }
 
 static int next_code(lzw *z, int width) {
+  WEFT_ASSERT(width >= 2 && width <= 12 && z->count >= 0 && z->count < 8 + width);
   while (z->count < width) {
     const int byte = next_byte(z);
     if (byte < 0) return -1;
@@ -62,11 +65,13 @@ static int next_code(lzw *z, int width) {
   const int code = (int)(z->bits & ((1u << width) - 1)); /* fits: at most 12 bits */
   z->bits >>= width;
   z->count -= width;
+  WEFT_ASSERT(code < CODES && z->count >= 0);
   return code;
 }
 
 /* Writes the string of `code` to out.  Returns its length and, in *first, its first index. */
 static int64_t gif_expand(lzw *z, int code, int clear, unsigned char *out, int64_t room, unsigned char *first) {
+  WEFT_ASSERT(code >= 0 && code < CODES && room > 0);
   int depth = 0;
   while (code >= clear + 2 && depth < CODES - 1) {
     z->stack[depth++] = z->suffix[code];
@@ -96,6 +101,7 @@ static bool lzw_read(bytes *in, unsigned char *out, int64_t count, lzw *z) {
       continue;
     }
     if (code > next || (code == next && previous < 0)) return false;
+    WEFT_ASSERT(next <= CODES && width <= 12);
     if (previous >= 0 && next < CODES) {
       z->prefix[next] = (uint16_t)previous;
       /* the string that is being defined: it ends with its own first index */
@@ -181,6 +187,7 @@ static weft_err gif_frame(gif *g, frame *f, bool *whole) {
 
 /* Returns the row of the image for row `i` of an interlaced frame, in file order. */
 static int64_t interlaced_row(int64_t i, int64_t height) {
+  WEFT_ASSERT(i >= 0 && i < height);
   static const int start[] = {0, 4, 2, 1}, step[] = {8, 8, 4, 2};
   for (int pass = 0; pass < 4; pass++) {
     const int64_t rows = height > start[pass] ? (height - start[pass] + step[pass] - 1) / step[pass] : 0;
@@ -191,6 +198,7 @@ static int64_t interlaced_row(int64_t i, int64_t height) {
 }
 
 static void gif_draw(const frame *f, int left, int top, unsigned char *pixels, int64_t height, int64_t width) {
+  WEFT_ASSERT(f->indices && f->palette && left >= 0 && top >= 0);
   for (int64_t i = 0; i < f->height; i++) {
     const int64_t y = top + (f->interlaced ? interlaced_row(i, f->height) : i);
     for (int64_t x = 0; x < f->width && y < height && left + x < width; x++) {
@@ -203,6 +211,7 @@ static void gif_draw(const frame *f, int left, int top, unsigned char *pixels, i
 
 /* Adds the frame to the image: a copy of the previous one, with the frame drawn over it. */
 static weft_err add_frame(gif *g, decoded_image *out, const frame *f) {
+  WEFT_ASSERT(f->width > 0 && f->height > 0 && (!out->pixels || out->frames <= g->room));
   if (!out->pixels) {
     *out = (decoded_image){.frames = 1, .height = f->height, .width = f->width, .channels = 3, .bits = 8};
     WEFT_TRY(weft__decoded_image_alloc(out));

@@ -3,6 +3,7 @@
 #include "codec/image.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/text.h"
 
 #ifdef WEFT_HAVE_JPEG
@@ -100,6 +101,7 @@ typedef struct reader {
 
 /* Converts CMYK to RGB.  Adobe's files store inverted values. */
 static void from_inks(const unsigned char *in, unsigned char *out, int64_t width, bool inverted) {
+  WEFT_ASSERT(width > 0);
   for (int64_t x = 0; x < width; x++)
     for (int c = 0; c < 3; c++) {
       const int ink = in[4 * x + c], black = in[4 * x + 3];

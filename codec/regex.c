@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "codec/regex_dfa.h"
 #include "codec/regex_program.h"
@@ -38,6 +39,7 @@ static int emit_split(regex *r) { return regex_emit(r, (inst){I_SPLIT, 0, 0, 0, 
 /* Sets the other target of split s; `prefer_next` says whether the next instruction is preferred. */
 static void regex_join(regex *r, int s, int other, bool prefer_next) {
   if (r->failed) return;
+  WEFT_ASSERT(s >= 0 && s < r->n && r->code[s].kind == I_SPLIT && other >= 0 && other <= r->n);
   r->code[s].x = prefer_next ? s + 1 : other;
   r->code[s].y = prefer_next ? other : s + 1;
 }
@@ -211,6 +213,7 @@ static void add_thread(machine *m, thread_list *to, int pc, size_t at) {
       continue;
     }
     if (m->mark[pc] == m->step) continue;
+    WEFT_ASSERT(pc < m->r->n && top + 2 <= 4 * m->r->n); /* an instruction is added once, and pushes two at most */
     m->mark[pc] = m->step;
     const inst *i = &m->r->code[pc];
     if (i->kind == I_SPLIT) {
@@ -228,6 +231,7 @@ static void add_thread(machine *m, thread_list *to, int pc, size_t at) {
     } else {
       memcpy(to->saved + (size_t)to->n * (size_t)m->slots, m->held, (size_t)m->slots * sizeof *m->held);
       to->at[to->n++] = pc;
+      WEFT_ASSERT(to->n <= m->r->n);
     }
   }
 }
@@ -235,11 +239,13 @@ static void add_thread(machine *m, thread_list *to, int pc, size_t at) {
 /* Advances every thread over the rune at `at`.  Returns true if a match was stored and less preferred
  * threads were dropped. */
 static bool step_threads(machine *m, size_t at, int rune, int length, bool to_the_end) {
+  WEFT_ASSERT(m->room && at <= m->size && length >= 0);
   bool found = false;
   m->step++;
   m->next.n = 0;
   for (int t = 0; t < m->now.n; t++) {
     const inst *i = &m->r->code[m->now.at[t]];
+    WEFT_ASSERT(i->kind == I_SET || i->kind == I_MATCH);
     const size_t *saved = m->now.saved + (size_t)t * (size_t)m->slots;
     if (i->kind == I_MATCH) {
       if (to_the_end && at != m->size) continue;
@@ -261,6 +267,7 @@ static bool step_threads(machine *m, size_t at, int rune, int length, bool to_th
 /* Runs the threads from `from` on.  m->stored has the ends of the match.  `here`: it begins there; `to_the_end`: it
  * ends at the end of the text. */
 static bool run_threads(machine *m, size_t from, bool here, bool to_the_end) {
+  WEFT_ASSERT(m->room && from <= m->size);
   bool found = false;
   m->now.n = 0;
   m->step++;
@@ -337,6 +344,7 @@ static bool regex_find_groups(machine *m, size_t from) {
         return true;
       }
       leads = follow_one(m, from, &v.pc, &v.at, &stack[top], &pushed);
+      WEFT_ASSERT(top < VISITS);
       top += pushed;
     }
     if (v.pc < 0) m->ends[~v.pc] = v.at < 0 ? NOWHERE : from + (size_t)v.at;
@@ -347,6 +355,7 @@ static bool regex_find_groups(machine *m, size_t from) {
 
 /* Searches for a match from `from` on; m->best has its ends. */
 static weft_err regex_search(machine *m, size_t from, bool *found) {
+  WEFT_ASSERT(from <= m->size);
   const dfa_answer answer = m->dfa ? weft__regex_dfa_search(m->dfa, m->s, m->size, &from, &m->ends[1]) : DFA_GAVE_UP;
   m->ends[0] = from;
   m->best = m->ends;
@@ -421,6 +430,7 @@ static weft_err replace_all(machine *m, const char *rewrite, size_t rewrite_size
     WEFT_TRY(regex_search(m, at, &found));
     if (!found) break;
     size_t begin = m->best[0], end = m->best[1];
+    WEFT_ASSERT(begin >= at && begin <= end && end <= m->size);
     add_from(m, at, begin, out);
     int length = 1;
     if (begin == end && begin == last_end) {

@@ -11,6 +11,7 @@
 #include "codec/regex_dfa.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "codec/regex_program.h"
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static bool add_low(regex_dfa *d, int rune) {
 static bool add_range(regex_dfa *d, int low, int high) { return add_low(d, low) && add_low(d, high + 1); }
 
 static int class_of(const regex_dfa *d, int rune) {
+  WEFT_ASSERT(d->classes > 2 && d->low[0] == 0);
   int low = 0, high = d->classes - 2;
   if (rune < 0) return high;
   while (high - low > 1) {
@@ -103,6 +105,7 @@ static unsigned hash_state(const int *list, int n, before b, bool full) {
 
 /* Returns the state with that list; NO_ROOM if there are too many or memory is short. */
 static int state_of(regex_dfa *d, const int *list, int n, before b, bool full) {
+  WEFT_ASSERT(n >= 0 && d->n_states <= STATES_MAX && d->n_lists <= LISTS_MAX);
   unsigned at = hash_state(list, n, b, full) % SLOTS;
   if (n == 0) return DEAD;
   for (; d->slots[at] != DEAD; at = (at + 1) % SLOTS) {
@@ -186,6 +189,7 @@ static int dfa_follow(regex_dfa *d, int pc, int found, before b, int rune, bool 
       if (dfa_holds(i->arg, b, rune, at_end)) d->stack[top++] = i->x;
     } else {
       d->found[found++] = pc;
+      WEFT_ASSERT(found <= d->r->n);
     }
   }
   return found;
@@ -193,6 +197,7 @@ static int dfa_follow(regex_dfa *d, int pc, int found, before b, int rune, bool 
 
 /* Computes the step from a state over a rune of class c. */
 static int dfa_step(regex_dfa *d, int from, int c) {
+  WEFT_ASSERT(from > DEAD && from < d->n_states && c >= 0 && c < d->classes);
   const state s = d->states[from];
   const bool at_end = c == d->classes - 1;
   const int rune = c < d->classes - 2 ? d->low[c] : -1;
@@ -239,6 +244,7 @@ static dfa_answer dfa_run(regex_dfa *d, const char *s, size_t size, size_t begin
   int row = start * d->classes; /* of `step` */
   for (size_t i = begin;;) {
     i = dfa_run_plain(d, s, size, i, &row);
+    WEFT_ASSERT(row % d->classes == 0 && row / d->classes < d->n_states);
     int length = i < size, c = d->classes - 1;
     if (i < size) {
       const unsigned char byte = (unsigned char)s[i];

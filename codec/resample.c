@@ -4,6 +4,7 @@
  * has one of `up` phases.  The coefficients of a phase are computed once if there are few phases, else at each sample.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "codec/wav.h"
 #include <math.h>
@@ -39,11 +40,13 @@ static double filter_at(const filter *f, double distance) {
 /* The taps of a place between two samples are those of the input samples from -reach up to reach + 1 around it.  Writes
  * the coefficients of taps [begin, end). */
 static void filter_phase(const filter *f, int64_t phase, int64_t begin, int64_t end, float *coefficients) {
+  WEFT_ASSERT(phase >= 0 && phase < f->up && begin >= 0 && end <= 2 * f->reach + 2);
   for (int64_t j = begin; j < end; j++)
     *coefficients++ = (float)filter_at(f, (double)(j - f->reach) - (double)phase / (double)f->up);
 }
 
 static int64_t greatest_divisor(int64_t a, int64_t b) {
+  WEFT_ASSERT(a > 0 && b > 0);
   while (b) {
     const int64_t rest = a % b;
     a = b, b = rest;
@@ -56,6 +59,7 @@ int64_t weft__resampled_frames(int64_t frames, uint32_t from, uint32_t to) {
 }
 
 weft_err weft__resample(const float *x, int64_t frames, uint32_t channels, uint32_t from, uint32_t to, float *y) {
+  WEFT_ASSERT(frames >= 0 && channels > 0 && from > 0 && to > 0);
   const int64_t divisor = greatest_divisor(from, to), n = weft__resampled_frames(frames, from, to);
   filter f = {.up = to / divisor, .down = from / divisor};
   f.cutoff = PASSED * (to < from ? (double)to / (double)from : 1);

@@ -1,10 +1,12 @@
 /* wav.c - reads and writes WAV files of 16-bit samples; resample.c changes their rate. */
 #include "codec/wav.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <math.h>
 #include <string.h>
 
 static uint32_t wav_number(const unsigned char *p, int bytes) {
+  WEFT_ASSERT(bytes > 0 && bytes <= 4);
   uint32_t v = 0;
   for (int i = bytes - 1; i >= 0; i--) v = v << 8 | p[i];
   return v;

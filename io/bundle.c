@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "io/crc32c.h"
 #include "proto/scan.h"
@@ -60,6 +61,7 @@ static void bundle_append(bundle_writer *w, uint32_t *crc, const void *data, siz
 /* Writes the lengths as varints, the checksum of the lengths as integers, then the bytes.  The checksum of the whole
  * covers the integers, not the varints. */
 static void append_strings(bundle_writer *w, const weft_tensor *t, uint32_t *crc) {
+  WEFT_ASSERT(t->dtype == WEFT_STRING);
   const str *s = TENSOR_DATA(t, str);
   int64_t n = weft__tensor_count(t);
   for (int64_t i = 0; i < n; i++) {
@@ -98,6 +100,7 @@ weft_err weft__bundle_add(bundle_writer *w, bytes name, const weft_tensor *t) {
   else
     bundle_append(w, &crc, t->data, weft__tensor_bytes(t));
   row->proto.size = (int64_t)weft__writer_offset(w->data) - row->proto.offset;
+  WEFT_ASSERT(row->proto.size >= 0 && row->proto.n_slices == 0);
   row->proto.crc32c = weft__crc32c_mask(crc);
   return WEFT_OK;
 }
@@ -150,6 +153,7 @@ typedef struct merge {
 } merge;
 
 static weft_err keep_unpacked(merge *m, Tensorflow__BundleEntryProto *e) {
+  WEFT_ASSERT(m->n_unpacked <= m->room_unpacked);
   WEFT_TRY(WEFT_ARRAY_RESERVE(m->unpacked, m->room_unpacked, m->n_unpacked + 1));
   m->unpacked[m->n_unpacked++] = e;
   return WEFT_OK;
@@ -157,6 +161,7 @@ static weft_err keep_unpacked(merge *m, Tensorflow__BundleEntryProto *e) {
 
 /* Returns the new number of a shard of the current part. */
 static weft_err shard_renumber(merge *m, int old, int *out) {
+  WEFT_ASSERT(m->shard_map && m->from.n <= m->path_capacity);
   if (old < 0 || old >= m->part_shards)
     return weft__fail(WEFT_DATA_LOSS, "%s.index names shard %d of %d", m->part, old, m->part_shards);
   if (m->shard_map[old] < 0) {
@@ -190,6 +195,7 @@ static weft_err take_entry(void *arg, bytes key, bytes val) {
 }
 
 static weft_err take_part(merge *m, const char *part, bool allow_missing) {
+  WEFT_ASSERT(!m->shard_map);
   table_reader *t = NULL;
   char *index = weft__bundle_index_path(part);
   if (!index) return WEFT_OOM;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
@@ -26,6 +27,7 @@ weft_err weft__bundle_unlink_index(const char *index) {
 }
 
 weft_err weft__entry_add(entry_list *l, bytes key, entry_row **out) {
+  WEFT_ASSERT(l->n <= l->room);
   WEFT_TRY(WEFT_ARRAY_RESERVE(l->row, l->room, l->n + 1));
   char *copy = weft__arena_strndup(&l->arena, key.data, key.size);
   if (!copy) return WEFT_OOM;
@@ -58,6 +60,7 @@ static bool same_tensor(const Tensorflow__BundleEntryProto *a, const Tensorflow_
 
 /* Merges rows [i, end), which have one key, into row i: their slices become one list. */
 static weft_err join_slices(entry_list *l, int i, int end, const char *what, const char *after) {
+  WEFT_ASSERT(i >= 0 && i < end && end <= l->n);
   Tensorflow__BundleEntryProto *first = &l->row[i].proto;
   size_t n = 0;
   for (int j = i; j < end; j++) {
@@ -83,6 +86,7 @@ weft_err weft__entry_merge(entry_list *l, const char *what, const char *after) {
   if (l->n) qsort(l->row, (size_t)l->n, sizeof *l->row, bundle_entry_by_key);
   for (int i = 0, end; i < l->n; i = end) {
     for (end = i + 1; end < l->n && weft__bytes_compare(l->row[i].key, l->row[end].key) == 0;) end++;
+    WEFT_ASSERT(kept <= i);
     WEFT_TRY(join_slices(l, i, end, what, after));
     l->row[kept++] = l->row[i];
   }
@@ -101,6 +105,7 @@ static weft_err bundle_entry_add_packed(table_writer *t, bytes key, const Protob
 }
 
 static weft_err bundle_entry_write_rows(table_writer *t, const entry_list *l, int shards) {
+  WEFT_ASSERT(shards > 0);
   Tensorflow__VersionDef version = TENSORFLOW__VERSION_DEF__INIT;
   Tensorflow__BundleHeaderProto header = TENSORFLOW__BUNDLE_HEADER_PROTO__INIT;
   version.producer = 1;

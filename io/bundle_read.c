@@ -3,6 +3,7 @@
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "io/crc32c.h"
 #include "proto/scan.h"
@@ -102,6 +103,7 @@ static weft_err open_shard(bundle_reader *r, int shard, int *fd, char **path) {
   if (!(*path = weft__bundle_data_path(r->prefix, shard, r->shards))) return WEFT_OOM;
   if (r->fd[shard] < 0) WEFT_TRY(weft__file_open(*path, &r->fd[shard], NULL));
   *fd = r->fd[shard];
+  WEFT_ASSERT(*fd >= 0);
   return WEFT_OK;
 }
 
@@ -116,6 +118,7 @@ static weft_err bad_checksum(const bundle_reader *r, const Tensorflow__BundleEnt
 /* Reads n strings from `size` bytes: lengths, their checksum, the bytes. */
 static weft_err split_strings(const bundle_reader *r, const Tensorflow__BundleEntryProto *e, const unsigned char *data,
                               weft_tensor *t) {
+  WEFT_ASSERT(e->size >= 0 && t->dtype == WEFT_STRING);
   const unsigned char *p = data, *end = data + e->size, *at;
   int64_t n = weft__tensor_count(t);
   uint64_t size, total = 0;
@@ -135,6 +138,7 @@ static weft_err split_strings(const bundle_reader *r, const Tensorflow__BundleEn
   p = data;
   for (int64_t i = 0; i < n; i++, at += size) {
     p = weft__varint_get(p, end, &size);
+    WEFT_ASSERT(p && size <= (size_t)(end - at)); /* checked in the first pass */
     WEFT_TRY(weft__str_set(&TENSOR_DATA(t, str)[i], at, (size_t)size));
   }
   return WEFT_OK;
@@ -159,6 +163,7 @@ static weft_err read_strings(bundle_reader *r, const Tensorflow__BundleEntryProt
 
 static weft_err read_plain(bundle_reader *r, const Tensorflow__BundleEntryProto *e, int fd, const char *path,
                            weft_tensor *t) {
+  WEFT_ASSERT(e->size >= 0 && e->offset >= 0);
   size_t size = weft__tensor_bytes(t);
   if ((uint64_t)e->size != size)
     return weft__fail(WEFT_DATA_LOSS, "TensorBundle at %s: %lld bytes are stored for a %s of shape %s", r->prefix,
@@ -213,6 +218,7 @@ static weft_err read_piece(bundle_reader *r, bytes name, const bundle_entry *who
 
 static weft_err read_pieces(bundle_reader *r, bytes name, const Tensorflow__BundleEntryProto *e,
                             const bundle_entry *whole, const slice *want, weft_tensor *t) {
+  WEFT_ASSERT(want->rank == whole->shape.rank && t->dtype == whole->dtype);
   int64_t covered = 0;
   for (size_t i = 0; i < e->n_slices; i++) {
     slice piece, both;

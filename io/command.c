@@ -4,6 +4,7 @@
 #include "io/command.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include <errno.h>
@@ -74,6 +75,7 @@ static weft_err command_start(command *p, const char *const *args) {
 }
 
 static weft_err command_read_output(command *p) {
+  WEFT_ASSERT(p->out[0] >= 0 && p->size <= p->capacity);
   if (p->size == p->capacity) {
     if (p->capacity >= OUTPUT_MAX)
       return weft__fail(WEFT_RESOURCE_EXHAUSTED, "the program's output has more than %d bytes", OUTPUT_MAX);
@@ -95,6 +97,7 @@ static void command_read_errors(command *p) {
     return;
   }
   const size_t more = (size_t)n, keep = p->n_errors < ERRORS_KEPT - more ? p->n_errors : ERRORS_KEPT - more;
+  WEFT_ASSERT(more <= ERRORS_KEPT && keep + more <= ERRORS_KEPT);
   memmove(p->errors, p->errors + p->n_errors - keep, keep);
   memcpy(p->errors + keep, text, more);
   p->n_errors = keep + more;
@@ -116,6 +119,7 @@ static weft_err command_read(command *p, const cancel *token, int64_t deadline_n
 
 /* Waits for the end of the process. */
 static weft_err command_end(command *p, const char *name) {
+  WEFT_ASSERT(p->pid > 0);
   int code = 0;
   while (waitpid(p->pid, &code, 0) < 0)
     if (errno != EINTR) return weft__fail(WEFT_INTERNAL, "cannot wait for %s: %s", name, strerror(errno));

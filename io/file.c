@@ -3,6 +3,7 @@
 #include "io/file.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "io/file_wait.h"
 #include <ctype.h>
@@ -297,6 +298,7 @@ static void write_out(file_writer *w, const char *data, size_t size) {
 }
 
 static void file_flush(file_writer *w) {
+  WEFT_ASSERT(w->held <= BUFFER);
   write_out(w, w->buffer, w->held);
   w->held = 0;
 }
@@ -309,6 +311,7 @@ void weft__writer_append(file_writer *w, const void *data, size_t size) {
   } else if (size) {
     memcpy(w->buffer + w->held, data, size);
     w->held += size;
+    WEFT_ASSERT(w->held <= BUFFER);
   }
 }
 
@@ -323,6 +326,7 @@ weft_err weft__writer_sync(file_writer *w) {
 }
 
 weft_err weft__writer_place(file_writer *w) {
+  WEFT_ASSERT(!w->placed && w->held == 0); /* synced before */
   if (rename(w->temporary, w->path) != 0) return weft__file_fail(w->path, errno);
   w->placed = true;
   return WEFT_OK;

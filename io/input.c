@@ -2,6 +2,7 @@
 #include "io/input.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "io/file_wait.h"
 #include "io/snappy.h"
 #include <errno.h>
@@ -99,6 +100,7 @@ static bool disk_ready(input *in) {
 
 /* Reads from disk until there are bytes, the end of the file or an error. */
 static size_t disk_read(input *in, unsigned char *to) {
+  WEFT_ASSERT(in->fd >= 0);
   for (;;) {
     ssize_t n = disk_ready(in) ? read(in->fd, to, BUFFER) : 0;
     if (n < 0 && (errno == EINTR || (in->unsized && errno == EAGAIN))) continue;
@@ -117,6 +119,7 @@ static void input_damaged(input *in, const char *what) {
 }
 
 static void inflate_some(input *in) {
+  WEFT_ASSERT(in->packed && in->at == 0);
   in->z.next_out = in->plain;
   in->z.avail_out = BUFFER;
   while (in->z.avail_out == BUFFER && in->failed.code == WEFT_OK) {
@@ -135,6 +138,7 @@ static void inflate_some(input *in) {
     if (r != Z_OK && r != Z_STREAM_END) input_damaged(in, what);
   }
   in->have = BUFFER - in->z.avail_out;
+  WEFT_ASSERT(in->have <= BUFFER);
 }
 #endif
 
@@ -156,6 +160,7 @@ static bool disk_exactly(input *in, void *to, size_t size) {
 
 /* Reads and decodes the next block.  Returns false at the end of the file or after an error. */
 static bool snappy_block(input *in) {
+  WEFT_ASSERT(in->snappy && in->block_at == in->block.size);
   unsigned char head[4];
   text packed = {0};
   struct stat st;
@@ -177,6 +182,7 @@ static bool snappy_block(input *in) {
 }
 
 static void snappy_some(input *in) {
+  WEFT_ASSERT(in->block_at <= in->block.size);
   while (in->block_at == in->block.size)
     if (!snappy_block(in)) return;
   in->have = in->block.size - in->block_at < BUFFER ? in->block.size - in->block_at : BUFFER;
@@ -186,6 +192,7 @@ static void snappy_some(input *in) {
 
 /* Makes plain[at..have) nonempty.  Returns false at the end of the input. */
 static bool input_refill(input *in) {
+  WEFT_ASSERT(in->at <= in->have && in->have <= BUFFER);
   if (in->at < in->have) return true;
   in->at = in->have = 0;
   if (in->failed.code != WEFT_OK) return false;
@@ -207,6 +214,7 @@ weft_err weft__input_read(input *in, void *to, size_t size, size_t *got) {
   size_t done = 0;
   while (done < size && input_refill(in)) {
     size_t n = in->have - in->at < size - done ? in->have - in->at : size - done;
+    WEFT_ASSERT(n > 0); /* input_refill left some */
     memcpy((char *)to + done, in->plain + in->at, n);
     in->at += n;
     in->offset += n;

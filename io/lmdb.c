@@ -6,6 +6,7 @@
 #include "io/lmdb.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "io/confine.h"
 #include <string.h>
 #include <sys/stat.h>
@@ -145,6 +146,7 @@ void weft__lmdb_close(lmdb_reader *r) {
 
 /* Reads a page of the tree into the next level. */
 static weft_err lmdb_enter(lmdb_reader *r, uint64_t number) {
+  WEFT_ASSERT(r->depth >= 0 && r->depth <= MAX_DEPTH && r->page_size >= MIN_PAGE);
   const uint64_t pages = r->size / r->page_size;
   if (number < 2 || number >= pages) return lmdb_damaged(r, "does not exist", number);
   if (r->depth == MAX_DEPTH) return lmdb_damaged(r, "is too deep in the tree", number);
@@ -165,6 +167,7 @@ static weft_err lmdb_enter(lmdb_reader *r, uint64_t number) {
 
 /* Reads the header of a node, whose key is inside the page. */
 static weft_err lmdb_node_at(const lmdb_reader *r, const lmdb_level *l, size_t i, lmdb_node *out) {
+  WEFT_ASSERT(l->page && i < l->n && PAGE_HEADER + 2 * l->n <= r->page_size);
   const uint64_t number = get64(l->page + PAGE_NUMBER);
   const size_t offset = get16(l->page + PAGE_HEADER + 2 * i);
   if (offset < PAGE_HEADER + 2 * l->n || offset > r->page_size - NODE_HEADER)
@@ -178,6 +181,7 @@ static weft_err lmdb_node_at(const lmdb_reader *r, const lmdb_level *l, size_t i
   out->key = node + NODE_HEADER;
   out->data = out->key + out->key_size;
   out->room = room - out->key_size;
+  WEFT_ASSERT(out->data + out->room <= l->page + r->page_size);
   return WEFT_OK;
 }
 
@@ -201,6 +205,7 @@ static weft_err lmdb_overflow(const lmdb_reader *r, uint64_t number, size_t size
 }
 
 static weft_err lmdb_value(const lmdb_reader *r, const lmdb_node *node, text *value) {
+  WEFT_ASSERT(r->depth > 0);
   const uint64_t number = get64(r->level[r->depth - 1].page + PAGE_NUMBER);
   if (node->flags & HAS_DUPLICATES) return lmdb_damaged(r, "has several values for a key", number);
   if (!(node->flags & IN_OVERFLOW)) {
@@ -218,6 +223,7 @@ static weft_err lmdb_value(const lmdb_reader *r, const lmdb_node *node, text *va
 static weft_err lmdb_descend(lmdb_reader *r) {
   while (r->depth) {
     lmdb_level *top = &r->level[r->depth - 1];
+    WEFT_ASSERT(top->at <= top->n);
     lmdb_node node;
     if (top->at == top->n) {
       r->depth--;

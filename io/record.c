@@ -6,6 +6,7 @@
 #include "io/snappy.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "io/crc32c.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -68,6 +69,7 @@ static weft_err read_body(record_reader *r, uint64_t at, uint64_t size, text *ou
     if (!room) return weft__fail(WEFT_OOM, "no memory for a record of %llu bytes", (unsigned long long)size);
     WEFT_TRY(weft__input_read(r->in, room, piece, &got));
     if (got < piece) return record_truncated(r, at);
+    WEFT_ASSERT(piece > 0 && piece <= left);
     out->size = had + piece;
     left -= piece;
   }
@@ -173,6 +175,7 @@ static void record_write_all(record_writer *w, const void *data, size_t size) {
 
 /* Writes the buffered bytes. `last` ends the compressed stream. */
 static void record_send(record_writer *w, bool last) {
+  WEFT_ASSERT(w->fd >= 0 && !(w->snappy && w->packed));
   if (w->held.failed) weft__status_update(&w->failed, weft__fail(WEFT_OOM, "%s: no memory for a record", w->path));
   if (w->snappy && w->held.size) {
     text block = {0};

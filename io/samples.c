@@ -5,6 +5,7 @@
 #include "io/samples.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <string.h>
 
 enum { WORDS = 624, SHIFT = 397 };
@@ -36,6 +37,7 @@ static void samples_refill(samples *d) {
 }
 
 static uint32_t samples_random(samples *d) {
+  WEFT_ASSERT(d->next >= 0 && d->next <= WORDS);
   if (d->next == WORDS) samples_refill(d);
   uint32_t y = d->word[d->next++];
   y ^= y >> 11;
@@ -45,6 +47,7 @@ static uint32_t samples_random(samples *d) {
 }
 
 static uint32_t draw_up_to(samples *d, uint32_t most) {
+  WEFT_ASSERT(most > 0);
   uint32_t mask = most, v;
   for (int bit = 1; bit <= 16; bit *= 2) mask |= mask >> bit;
   while ((v = samples_random(d) & mask) > most) continue;
@@ -133,6 +136,7 @@ static int64_t samples_row_size(const samples *d) {
 }
 
 static weft_err make_room(const samples *d, int64_t n, weft_tensor **images, weft_tensor **labels) {
+  WEFT_ASSERT(n > 0 && n <= d->size);
   shape s = d->opts.keep_shape || d->opts.channels ? d->images->shape : SHAPE2(n, samples_row_size(d));
   s.dim[0] = n;
   if (d->opts.channels && s.rank == 3) s.dim[s.rank++] = 1;
@@ -147,6 +151,7 @@ static weft_err make_room(const samples *d, int64_t n, weft_tensor **images, wef
 
 /* Copies image `from` to row `at` of the batch. */
 static void samples_put(const samples *d, int64_t at, int64_t from, weft_tensor *images, weft_tensor *labels) {
+  WEFT_ASSERT(from >= 0 && from < d->size && at >= 0 && at < labels->shape.dim[0]);
   const int64_t size = samples_row_size(d);
   const uint8_t *image = TENSOR_DATA(d->images, uint8_t) + (d->first + from) * size;
   const uint8_t label = TENSOR_DATA(d->labels, uint8_t)[d->first + from];
@@ -174,6 +179,7 @@ weft_err weft__samples_next(samples *d, int64_t n, weft_tensor **images, weft_te
       if (!d->opts.in_order) samples_shuffle(d);
     }
     samples_put(d, i, d->order[d->at++], *images, *labels);
+    WEFT_ASSERT(d->at <= d->size);
   }
   return WEFT_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,12 +11,14 @@
 #include <string.h>
 
 slice weft__slice_full(int rank) {
+  WEFT_ASSERT(rank >= 0 && rank <= WEFT_MAX_RANK);
   slice s = {.rank = rank};
   for (int i = 0; i < rank; i++) s.length[i] = -1;
   return s;
 }
 
 const char *weft__slice_text(const slice *s, char *to, size_t size) {
+  WEFT_ASSERT(size > 0 && s->rank >= 0 && s->rank <= WEFT_MAX_RANK);
   size_t used = 0;
   to[0] = 0;
   for (int i = 0; i < s->rank && used < size; i++) {
@@ -148,6 +151,7 @@ static int64_t slice_size_of(const slice *s, int i, const shape *full) {
 }
 
 bool weft__slice_meet(const slice *a, const slice *b, const shape *full, slice *both) {
+  WEFT_ASSERT(a->rank == full->rank && b->rank == full->rank);
   *both = (slice){.rank = full->rank};
   for (int i = 0; i < full->rank; i++) {
     int64_t begin = first_of(a, i) > first_of(b, i) ? first_of(a, i) : first_of(b, i);
@@ -167,6 +171,7 @@ typedef struct copier {
 } copier;
 
 static weft_err copy_axis(const copier *c, int axis, char *to, const char *from) {
+  WEFT_ASSERT(axis >= 0 && axis <= c->full->rank);
   if (axis == c->full->rank) return weft__elements_copy(c->dtype, to, from, 1);
   size_t to_step = weft__dtype_size(c->dtype), from_step = to_step;
   for (int i = axis + 1; i < c->full->rank; i++) {
@@ -175,6 +180,7 @@ static weft_err copy_axis(const copier *c, int axis, char *to, const char *from)
   }
   to += (size_t)(c->both->start[axis] - first_of(c->to, axis)) * to_step;
   from += (size_t)(c->both->start[axis] - first_of(c->from, axis)) * from_step;
+  WEFT_ASSERT(c->both->start[axis] >= first_of(c->to, axis) && c->both->start[axis] >= first_of(c->from, axis));
   if (axis == c->full->rank - 1) return weft__elements_copy(c->dtype, to, from, c->both->length[axis]);
   for (int64_t i = 0; i < c->both->length[axis]; i++)
     WEFT_TRY(copy_axis(c, axis + 1, to + (size_t)i * to_step, from + (size_t)i * from_step));

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
@@ -48,6 +49,7 @@ void weft__slices_destroy(slices_writer *w) {
 }
 
 static weft_err slices_add_row(slices_writer *w, bytes key, const ProtobufCMessage *m) {
+  WEFT_ASSERT(w->n_row <= w->room);
   WEFT_TRY(WEFT_ARRAY_RESERVE(w->row, w->room, w->n_row + 1));
   size_t size = protobuf_c_message_get_packed_size(m);
   char *k = weft__arena_strndup(&w->arena, key.data, key.size);
@@ -120,6 +122,7 @@ static weft_err list_values(const weft_tensor *t, arena *a, Tensorflow__TensorPr
 }
 
 static Tensorflow__SavedSliceMeta *find_meta(const slices_writer *w, bytes name) {
+  WEFT_ASSERT(w->n_meta <= w->room_meta);
   for (int i = w->n_meta; i-- > 0;)
     if (strlen(w->meta[i]->name) == name.size && !memcmp(w->meta[i]->name, name.data, name.size)) return w->meta[i];
   return NULL;
@@ -273,6 +276,7 @@ void weft__slices_close(slices_reader *r) {
 }
 
 static const Tensorflow__SavedSliceMeta *meta_of(const shard *s, bytes name) {
+  WEFT_ASSERT(s->meta && s->meta->meta); /* open_shard checked it */
   for (size_t i = 0; i < s->meta->meta->n_tensor; i++) {
     const Tensorflow__SavedSliceMeta *m = s->meta->meta->tensor[i];
     if (m->name && strlen(m->name) == name.size && !memcmp(m->name, name.data, name.size)) return m;

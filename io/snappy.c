@@ -4,6 +4,7 @@
  * two bits of a piece's first byte say which. */
 #include "io/snappy.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <string.h>
 
 enum { LITERAL = 0, COPY_SHORT = 1, COPY_MEDIUM = 2, MOST_EXPANDED = 64 };
@@ -22,6 +23,7 @@ static bool snappy_length(const uint8_t **at, const uint8_t *end, uint64_t *out)
 
 /* Reads a little-endian number of n bytes. */
 static bool snappy_number(const uint8_t **at, const uint8_t *end, int n, size_t *out) {
+  WEFT_ASSERT(*at <= end && n >= 1 && n <= 4);
   *out = 0;
   if (end - *at < n) return false;
   for (int i = 0; i < n; i++) *out |= (size_t) * (*at)++ << (8 * i);
@@ -68,6 +70,7 @@ weft_err weft__snappy_decode(const uint8_t *data, size_t size, text *out) {
     }
     for (size_t i = 0; !is_literal && i < n; i++) to[have + i] = to[have + i - back]; /* the two may overlap */
     have += n;
+    WEFT_ASSERT(have <= whole && at <= end);
   }
   if (have != whole) return snappy_damaged();
   out->size += have;
@@ -82,6 +85,7 @@ void weft__snappy_encode(const void *data, size_t size, text *out) {
     if (v < 0x80) break;
   }
   weft__text_add(out, head, n);
+  WEFT_ASSERT(n <= sizeof head);
   for (size_t at = 0; at < size;) {
     const size_t piece = size - at < 65536 ? size - at : 65536, last = piece - 1;
     const char tag[] = {(char)(61 << 2), (char)(last & 0xff), (char)(last >> 8)};

@@ -6,6 +6,7 @@
 #include "io/table.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "io/crc32c.h"
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ size_t weft__varint_put(unsigned char *to, uint64_t v) {
 }
 
 const unsigned char *weft__varint_get(const unsigned char *p, const unsigned char *end, uint64_t *v) {
+  WEFT_ASSERT(p && p <= end);
   *v = 0;
   for (int shift = 0; shift < 64 && p < end; shift += 7) {
     *v |= (uint64_t)(*p & 127) << shift;
@@ -74,6 +76,7 @@ static void text_set(text *t, bytes b) {
 static bytes text_bytes(const text *t) { return (bytes){t->data ? t->data : "", t->size}; }
 
 static void block_add(block_writer *b, bytes key, bytes val) {
+  WEFT_ASSERT(b->every > 0 && b->since <= b->every);
   size_t shared = 0;
   bool restart = b->body.size == 0 || b->since >= b->every;
   if (restart) {
@@ -83,6 +86,7 @@ static void block_add(block_writer *b, bytes key, bytes val) {
     while (shared < key.size && shared < b->last_key.size && key.data[shared] == b->last_key.data[shared]) shared++;
   }
   b->since++;
+  WEFT_ASSERT(shared <= key.size && b->restarts.size % 4 == 0);
   table_put_varint(&b->body, shared);
   table_put_varint(&b->body, key.size - shared);
   table_put_varint(&b->body, val.size);
@@ -106,6 +110,7 @@ static bool block_failed(const block_writer *b) { return b->body.failed || b->re
 
 /* Writes body, restarts, their number, type byte and checksum. */
 static weft_err block_write(table_writer *t, block_writer *b, uint64_t *offset, uint64_t *size) {
+  WEFT_ASSERT(b->restarts.size % 4 == 0);
   if (!b->restarts.size) put_fixed32(&b->restarts, 0);
   uint32_t count = (uint32_t)(b->restarts.size / 4);
   weft__text_add(&b->body, b->restarts.data ? b->restarts.data : "", b->restarts.size);
@@ -168,6 +173,7 @@ static void index_pending(table_writer *t, const bytes *next) {
   if (!t->pending) return;
   table_separator(&t->pending_key, next);
   size_t n = handle_put(h, t->pending_offset, t->pending_size);
+  WEFT_ASSERT(n <= sizeof h);
   block_add(&t->index, text_bytes(&t->pending_key), (bytes){(const char *)h, n});
   t->pending = false;
 }
@@ -175,6 +181,7 @@ static void index_pending(table_writer *t, const bytes *next) {
 static weft_err flush_block(table_writer *t) {
   if (!t->data.body.size) return WEFT_OK;
   text_set(&t->pending_key, text_bytes(&t->data.last_key));
+  WEFT_ASSERT(!t->pending); /* the entry of the block before was added with the first key of this one */
   if (t->pending_key.failed) return weft__fail(WEFT_OOM, "no memory for a table key");
   t->pending = true;
   return block_write(t, &t->data, &t->pending_offset, &t->pending_size);
@@ -246,11 +253,13 @@ static weft_err block_load(table_reader *t, block *b, uint64_t at, uint64_t size
     return err;
   }
   *b = (block){at, data, (size_t)(size - restarts)};
+  WEFT_ASSERT(b->size <= size);
   return WEFT_OK;
 }
 
 /* Reads the entry at *pos: copies its key to t->key, returns its value as a view, and advances *pos. */
 static weft_err entry_next(table_reader *t, const block *b, size_t *pos, text *key, bytes *val) {
+  WEFT_ASSERT(b->data && *pos < b->size);
   const unsigned char *p = b->data + *pos, *end = b->data + b->size;
   uint64_t shared, fresh, size;
   if (!(p = weft__varint_get(p, end, &shared)) || !(p = weft__varint_get(p, end, &fresh)) ||
@@ -262,6 +271,7 @@ static weft_err entry_next(table_reader *t, const block *b, size_t *pos, text *k
   if (key->failed) return weft__fail(WEFT_OOM, "no memory for a table key");
   *val = (bytes){(const char *)p + fresh, (size_t)size};
   *pos = (size_t)(p + fresh + size - b->data);
+  WEFT_ASSERT(*pos <= b->size);
   return WEFT_OK;
 }
 

@@ -5,6 +5,7 @@
  * compared with the integer itself.  The table is large enough for distinct integers from the start, unless the list is
  * long. */
 #include "kernels/array/distinct.h"
+#include "base/assert.h"
 #include <string.h>
 
 enum { FIRST_BITS = 17 }; /* at most so many for the first table: 1 MiB */
@@ -34,6 +35,7 @@ static inline uint64_t list_at(const char *x, size_t bytes, int64_t i) {
 
 /* Returns the slot of the key, or the empty one for it.  `same_upper`: keys of equal lower halves are equal. */
 static inline slot *table_find(const table *t, const list *l, size_t bytes, bool same_upper, uint64_t key) {
+  WEFT_ASSERT(2 * l->found <= (INT64_C(1) << t->bits) + 1); /* so that an empty slot ends the search */
   const uint64_t hash = key * 0x9E3779B97F4A7C15u, mask = (UINT64_C(1) << t->bits) - 1;
   const uint32_t tag = same_upper ? (uint32_t)key : (uint32_t)(hash >> 8);
   for (uint64_t at = hash >> (64 - t->bits);; at = (at + 1) & mask) {
@@ -87,6 +89,7 @@ static bool list_same_upper(const list *l) {
 }
 
 weft_err weft__distinct_integers(kernel *k, const weft_tensor *x, void *distinct, weft_tensor *idx, int64_t *found) {
+  WEFT_ASSERT(weft__tensor_count(idx) == weft__tensor_count(x));
   const size_t bytes = weft__dtype_size(x->dtype);
   const bool long_idx = idx->dtype == WEFT_INT64;
   list l = {.x = x->data, .distinct = distinct, .idx = idx->data, .n = weft__tensor_count(x)};

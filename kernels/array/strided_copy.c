@@ -6,6 +6,7 @@
  * Strides are in bytes here. */
 #include "kernels/array/strided_copy.h"
 
+#include "base/assert.h"
 #include "base/target_clones.h"
 #include "kernels/gpu/gpu_host.h"
 #include "kernels/simd/block_transpose.h"
@@ -46,6 +47,7 @@ static void merge_axes(strided_copy *out, const strided_copy *in, int64_t size) 
 }
 
 static void one_element(strided_copy *b, int64_t size) {
+  WEFT_ASSERT(b->rank == 0);
   b->rank = 1;
   b->dim[0] = 1;
   b->src[0] = b->dst[0] = size;
@@ -65,6 +67,7 @@ static void strided_copy_widen(copy_work *j) {
 }
 
 static void find_plane(copy_work *j) {
+  WEFT_ASSERT(j->b.rank >= 1);
   strided_copy *b = &j->b;
   int in = b->rank - 1;
   int64_t size = (int64_t)j->size;
@@ -110,6 +113,7 @@ WEFT_TARGET_CLONES static void fill_row(char *d, const char *s, int64_t n, size_
 /* Repeats each of `rows` elements of 4 bytes, `stride` bytes apart, n times.  Writes whole vectors, except for the last
  * rows: what is behind them belongs to others. */
 WEFT_TARGET_CLONES static void fill_rows_32(char *d, const char *s, int64_t stride, int64_t rows, int64_t n) {
+  WEFT_ASSERT(n > 0);
   enum { LANES = 16 };
   typedef uint32_t lanes __attribute__((vector_size(64), aligned(1), may_alias));
   uint32_t one;
@@ -146,6 +150,7 @@ static int64_t walk_dim(const walk *w, int d) { return d == w->skip ? (w->b->dim
 static int64_t walk_scale(const walk *w, int d) { return d == w->skip ? TILE : 1; }
 
 static void walk_start(walk *w, const copy_work *j, int64_t item) {
+  WEFT_ASSERT(j->b.rank >= 1 && item >= 0 && j->plane < j->b.rank - 1);
   w->b = &j->b;
   w->skip = j->plane;
   w->n = j->b.rank - 1;
@@ -188,6 +193,7 @@ static bool fills_rows(const copy_work *j) {
 }
 
 static void fill_items(const copy_work *j, int64_t begin, int64_t end) {
+  WEFT_ASSERT(begin >= 0 && begin <= end && end <= walk_items(j));
   const strided_copy *b = &j->b;
   const int in = b->rank - 1;
   walk w;
@@ -195,6 +201,7 @@ static void fill_items(const copy_work *j, int64_t begin, int64_t end) {
   for (int64_t i = begin, rows; i < end; i += rows) {
     rows = b->dim[in - 1] - w.at[in - 1];
     rows = rows < end - i ? rows : end - i;
+    WEFT_ASSERT(rows > 0);
     fill_rows_32(j->dst + w.dst, j->src + w.src, b->src[in - 1], rows, b->dim[in]);
     w.at[in - 1] += rows - 1;
     w.src += (rows - 1) * b->src[in - 1];
@@ -205,6 +212,7 @@ static void fill_items(const copy_work *j, int64_t begin, int64_t end) {
 
 static void copy_items(void *arg, int64_t begin, int64_t end) {
   const copy_work *j = arg;
+  WEFT_ASSERT(begin >= 0 && begin <= end && end <= walk_items(j));
   if (fills_rows(j)) {
     fill_items(j, begin, end);
     return;
@@ -219,6 +227,7 @@ static void copy_items(void *arg, int64_t begin, int64_t end) {
       continue;
     }
     int64_t first = w.at[j->plane] * TILE, left = b->dim[j->plane] - first;
+    WEFT_ASSERT(left > 0);
     weft__block_transpose(j->dst + w.dst, j->src + w.src, left < TILE ? left : TILE, b->dim[in], b->dst[j->plane],
                           b->src[in], j->size);
   }
@@ -257,6 +266,7 @@ enum { LONG_ROW = 1 << 16, BYTES_PER_NS = 8 };
 static const uint64_t zero[2] = {0, 0}; /* zero of any type; also an empty string */
 
 weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, const void *src, const strided_copy *b) {
+  WEFT_ASSERT(b->rank >= 0 && b->rank <= STRIDED_COPY_MAX_RANK);
   copy_work j; /* large, so only the axes in use are initialized */
   j.size = weft__dtype_size(type);
   j.plane = -1;
@@ -266,6 +276,7 @@ weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, con
     if (b->dim[d] == 0) return WEFT_OK;
   merge_axes(&j.b, b, (int64_t)j.size);
   if (j.b.rank == 0) one_element(&j.b, (int64_t)j.size);
+  WEFT_ASSERT(j.b.rank >= 1 && j.b.rank <= STRIDED_COPY_MAX_RANK);
   if (!weft__dtype_is_plain(type)) return copy_objects(&j, type);
   gpu_mover *move = k->device ? weft__gpu_mover() : NULL;
   if (move) return move((kernel *)(uintptr_t)k, j.size, dst, src, j.b.rank, j.b.dim, j.b.dst, j.b.src);

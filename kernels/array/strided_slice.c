@@ -2,6 +2,7 @@
 #include "kernels/array/strided_slice.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include <stdio.h>
 
@@ -25,6 +26,7 @@ weft_err weft__strided_prepare(const weft_node *n, void **state) {
 static bool strided_slice_has(uint32_t mask, int i) { return mask >> i & 1; }
 
 static weft_err strided_slice_keep(strided *s, int from) {
+  WEFT_ASSERT(s->n_from >= 0 && s->n_from <= WEFT_MAX_RANK);
   if (s->n_from == WEFT_MAX_RANK)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Slice has more than %d output dimensions", WEFT_MAX_RANK);
   s->from[s->n_from++] = from;
@@ -33,6 +35,7 @@ static weft_err strided_slice_keep(strided *s, int from) {
 
 /* Takes axes [at, to) completely. */
 static weft_err take_whole(strided *s, int *at, int to) {
+  WEFT_ASSERT(*at >= 0 && to <= s->rank && s->rank <= WEFT_MAX_RANK);
   for (; *at < to; ++*at) {
     s->axis[*at] = (axis_range){.stride = 1, .all_before = true, .all_after = true, .known = true};
     WEFT_TRY(strided_slice_keep(s, *at));
@@ -93,6 +96,7 @@ static int64_t strided_slice_bound(int64_t v, int64_t dim, int64_t low, int64_t 
 }
 
 static weft_err apply_axis(strided *s, int d, int64_t dim) {
+  WEFT_ASSERT(d >= 0 && d < s->rank);
   const axis_range *a = &s->axis[d];
   if (a->stride == 0) return weft__fail(WEFT_INVALID_ARGUMENT, "strides[%d] must be non-zero", d);
   if (a->shrink && a->stride <= 0)

@@ -11,6 +11,7 @@
 #include "kernels/collective/collective.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "state/rendezvous.h"
@@ -63,6 +64,7 @@ char *weft__collective_buffer_key(const char *source, uint64_t incarnation, cons
 }
 
 static char *buffer_key(const collective_run *r, int from, int to, int64_t count, const char *tail) {
+  WEFT_ASSERT(from >= 0 && from < r->group->size && to >= 0 && to < r->group->size && count >= 0);
   char key[2 * KEY_SIZE];
   const collective_member *source = &r->group->member[from], *destination = &r->group->member[to];
   snprintf(key, sizeof key, "%d:%d:%" PRIu64 ":%" PRId64 "%s", r->spec.group_key, r->spec.instance_key, r->k->frame_id,
@@ -73,6 +75,7 @@ static char *buffer_key(const collective_run *r, int from, int to, int64_t count
 
 /* Sends a copy of the elements, because the output changes while the buffer waits for its receiver. */
 static weft_err run_send(collective_run *r, int to, const char *data, int64_t count, const char *tail) {
+  WEFT_ASSERT(weft__dtype_is_plain(r->out->dtype));
   weft_tensor t = {0};
   char *key = buffer_key(r, r->rank, to, count, tail);
   weft_err err = key ? weft__tensor_init(&t, r->out->dtype, &SHAPE1(count)) : WEFT_OOM;
@@ -131,6 +134,7 @@ static void run_on_value(void *arg, weft_err err, const weft_tensor *t, bool dea
 
 /* Starts the receive of r->want.  Returns true if the buffer is already there. */
 static bool run_receive(collective_run *r) {
+  WEFT_ASSERT(r->want.from >= 0 && r->want.from < r->group->size && r->want.from != r->rank);
   char *key = buffer_key(r, r->want.from, r->rank, r->want.count, r->want.key);
   if (!key) {
     weft__status_update(&r->result, WEFT_OOM);
@@ -157,6 +161,7 @@ static void run_drive(collective_run *r) {
 }
 
 static int64_t section_count(const collective_run *r, int64_t section) {
+  WEFT_ASSERT(section >= 0 && r->chunk >= 0);
   const int64_t left = r->count - section * r->chunk;
   return left < 0 ? 0 : left < r->chunk ? left : r->chunk;
 }
@@ -171,6 +176,7 @@ static int collective_around(int i, int n) { return (i % n + n) % n; }
 
 /* Returns the member at a position of a ring.  The order of devices in each task is rotated by `offset`. */
 static int ring_member(const collective_group *g, int64_t offset, int place) {
+  WEFT_ASSERT(place >= 0 && place < g->size && offset >= 0);
   int first = place, n = 0;
   while (first > 0 && g->member[first - 1].task == g->member[place].task) first--;
   while (first + n < g->size && g->member[first + n].task == g->member[place].task) n++;
@@ -180,6 +186,7 @@ static int ring_member(const collective_group *g, int64_t offset, int place) {
 static int ring_place(const collective_run *r, int64_t offset) {
   int place = 0;
   while (ring_member(r->group, offset, place) != r->rank) place++;
+  WEFT_ASSERT(place < r->group->size);
   return place;
 }
 
@@ -226,6 +233,7 @@ typedef struct ring_step {
 } ring_step;
 
 static ring_step ring_step_at(const collective_run *r, int64_t at) {
+  WEFT_ASSERT(r->group->size > 1 && at >= 0);
   const int n = r->group->size, ticks = n - 1;
   ring_step s = {.subdiv = weft__int_sat(at / (2 * ticks)),
                  .pass = weft__int_sat(at / ticks % 2),
@@ -238,6 +246,7 @@ static ring_step ring_step_at(const collective_run *r, int64_t at) {
 
 /* Processes the section that has arrived in a step, and sends it on. */
 static weft_err reduce_take(collective_run *r, const ring_step *s) {
+  WEFT_ASSERT(r->got.data && section_count(r, s->section) == r->want.count);
   char *data = section_data(r, s->section);
   const bool last = s->tick == r->group->size - 2;
   if (s->pass == 1) {
@@ -331,6 +340,7 @@ static int tree_parent(int root, int task) {
 }
 
 static weft_err broadcast_send(collective_run *r) {
+  WEFT_ASSERT(r->rank < r->group->size && r->source < r->group->size && r->count > 0);
   char tail[KEY_SIZE];
   const collective_group *g = r->group;
   const int task = g->member[r->rank].task, root = g->member[r->source].task;

@@ -1,6 +1,7 @@
 /* fft.c - fast Fourier transforms: radix 4 for powers of two, Bluestein's algorithm for other lengths; see fft.h. */
 #include "kernels/fft/fft.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/target_clones.h"
 #include <math.h>
@@ -137,6 +138,7 @@ int64_t weft__fft_scratch(const fft *f) { return f->chirp ? 2 * f->m : f->m; }
 /* X[k] = chirp[k] * sum_j (x[j] chirp[j]) conj(chirp[k - j]): a convolution, computed by three transforms of length
  * m. */
 static void fft_bluestein(const fft *f, fft_complex *x, fft_complex *w) {
+  WEFT_ASSERT(f->chirp && f->filter && f->m >= 2 * f->n - 1);
   fft_complex *other = w + f->m;
   for (int64_t k = 0; k < f->n; k++) w[k] = fft_times(x[k], f->chirp[k]);
   for (int64_t k = f->n; k < f->m; k++) w[k] = (fft_complex){0, 0};
@@ -149,6 +151,7 @@ static void fft_bluestein(const fft *f, fft_complex *x, fft_complex *w) {
 }
 
 void weft__fft_run(const fft *f, fft_complex *x, bool inverse, fft_complex *scratch) {
+  WEFT_ASSERT(f->n >= 1 && (f->chirp || f->m == f->n));
   if (inverse) fft_conjugate(x, f->n, 1);
   if (f->chirp)
     fft_bluestein(f, x, scratch);

@@ -6,6 +6,7 @@
 #include "kernels/sparse/min_degree.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 typedef struct clique {
   int32_t *row; /* NULL: none, or one that was replaced */
@@ -40,6 +41,7 @@ static void elimination_finish(elimination *g) {
 
 /* Calls for each element left of the diagonal: counts it for both rows, or links them. */
 static void link_rows(elimination *g, const int32_t *rows, const int32_t *cols, bool count) {
+  WEFT_ASSERT(rows[0] == 0);
   for (int32_t r = 0; r < g->n; r++)
     for (int32_t i = rows[r]; i < rows[r + 1]; i++) {
       const int32_t c = cols[i];
@@ -69,6 +71,7 @@ static void drop_repeated(elimination *g) {
 }
 
 static void degree_add(elimination *g, int32_t r) {
+  WEFT_ASSERT(r >= 0 && r < g->n && g->degree[r] >= 0 && g->degree[r] <= g->n);
   const int32_t d = g->degree[r], head = g->first[d];
   g->before[r] = -1;
   g->next[r] = head;
@@ -123,10 +126,12 @@ static weft_err elimination_init(elimination *g, const int32_t *rows, const int3
 
 static int32_t find_least(elimination *g) {
   while (g->first[g->least] < 0) g->least++;
+  WEFT_ASSERT(g->least < g->n && !g->gone[g->first[g->least]]);
   return g->first[g->least];
 }
 
 static void clique_drop(elimination *g, int32_t e) {
+  WEFT_ASSERT(e >= 0 && e < g->n);
   weft__free(g->made[e].row);
   g->made[e].row = NULL;
 }
@@ -137,11 +142,13 @@ static void clique_add(elimination *g, clique *made, const int32_t *row, int32_t
     if (g->gone[row[i]] || g->seen[row[i]] == g->mark) continue;
     g->seen[row[i]] = g->mark;
     made->row[made->n++] = row[i];
+    WEFT_ASSERT(made->n <= g->left);
   }
 }
 
 /* Makes a clique of the neighbors of p.  It replaces the cliques that p is in. */
 static weft_err clique_make(elimination *g, int32_t p) {
+  WEFT_ASSERT(g->gone[p] && !g->made[p].row);
   const int32_t *link = g->link + g->start[p];
   clique *made = &g->made[p];
   int64_t most = g->edges[p];
@@ -165,12 +172,14 @@ static void count_outside(elimination *g, const clique *newest) {
       if (!e->row) continue;
       if (e->outside < g->mark) e->outside = e->n + g->mark;
       e->outside--;
+      WEFT_ASSERT(e->outside >= g->mark);
     }
   }
 }
 
 /* Makes the links of row r what they are after the elimination of p, and bounds its degree. */
 static void row_update(elimination *g, int32_t r, int32_t p) {
+  WEFT_ASSERT(!g->gone[r] && g->made[p].n > 0);
   int32_t *link = g->link + g->start[r], kept = 0, cliques = 0;
   int64_t bound = g->made[p].n - 1;
   for (int32_t i = 0; i < g->cliques[r]; i++) {
@@ -189,10 +198,12 @@ static void row_update(elimination *g, int32_t r, int32_t p) {
   }
   for (int32_t i = 0; i < kept; i++) link[i] = g->kept[i];
   g->cliques[r] = cliques;
+  WEFT_ASSERT(g->start[r] + kept <= g->start[r + 1]); /* they fit into the room of its first links */
   g->edges[r] = kept - cliques;
   if (bound > (int64_t)g->degree[r] + g->made[p].n - 1) bound = (int64_t)g->degree[r] + g->made[p].n - 1;
   if (bound > g->left - 1) bound = g->left - 1;
   g->degree[r] = (int32_t)bound; /* fits: below left */
+  WEFT_ASSERT(bound >= 0 && bound < g->left);
 }
 
 static weft_err eliminate(elimination *g, int32_t p) {

@@ -1,6 +1,7 @@
 /* sparse.c - checks and sorts the indices of sparse tensors. */
 #include "kernels/sparse/sparse.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "kernels/array/index.h"
 #include "kernels/array/radix_sort.h"
 #include <stdlib.h>
@@ -24,6 +25,7 @@ weft_err weft__sparse_check(const kernel *k, const weft_tensor *indices, const w
 }
 
 weft_err weft__sparse_inside(const kernel *k, const weft_tensor *indices, const weft_tensor *dims) {
+  WEFT_ASSERT(indices->shape.rank == 2 && dims->shape.rank == 1); /* see weft__sparse_check */
   const int64_t depth = indices->shape.dim[1], *d = TENSOR_DATA(dims, int64_t);
   char row[128];
   for (int64_t i = 0; i < indices->shape.dim[0]; i++)
@@ -50,6 +52,7 @@ enum { KEY_DEPTH = 16, FEW_ENTRIES = 64 };
 /* Sets the keys of the items to flat indices in the smallest shape that has room for all rows.  Returns the number of
  * bytes of the largest key, or 0 if a row has another length, a negative index, or no flat index of 64 bits. */
 static int sparse_keys(const sparse_entry *entries, int64_t n, radix_item *items) {
+  WEFT_ASSERT(n > 0);
   const int64_t depth = entries[0].depth;
   uint64_t size[KEY_DEPTH] = {0}, all = 1;
   if (depth > KEY_DEPTH) return 0;

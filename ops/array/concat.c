@@ -3,6 +3,7 @@
  * The result is seen as rows, and each row consists of one piece of every input.  So each input needs one strided
  * copy. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/build.h"
 #include "graph/fusion.h"
@@ -18,6 +19,7 @@
 /* Copies t, seen as (rows, piece), to columns [at, at + piece) of y, seen as (rows, total). */
 static weft_err join_piece(kernel *k, weft_tensor *y, const weft_tensor *t, int64_t rows, int64_t piece, int64_t total,
                            int64_t at) {
+  WEFT_ASSERT(rows >= 0 && at >= 0 && at + piece <= total);
   strided_copy copy;
   copy.rank = 0;
   weft__strided_copy_axis(&copy, rows, piece, total);
@@ -41,6 +43,7 @@ static weft_err concat_rank(infer *s, int first, int n, int *rank) {
 }
 
 static shape without_axis(const shape *s, int axis) {
+  WEFT_ASSERT(axis >= 0);
   shape out = *s;
   if (s->rank <= 0) return out;
   out.rank--;
@@ -49,6 +52,7 @@ static shape without_axis(const shape *s, int axis) {
 }
 
 static weft_err concat_dims(infer *s, int first, int n, int rank, int axis) {
+  WEFT_ASSERT(axis >= 0 && axis < rank && first + n <= s->n_in);
   shape *out = &s->out[0];
   shape rest = SHAPE_UNKNOWN;
   int64_t total = 0;
@@ -92,6 +96,7 @@ static weft_err concat_v2_infer(infer *s) { return concat_infer_at(s, 0, s->n_in
 
 /* Computes the shape of the result. */
 static weft_err concat_shape(kernel *k, int first, int n, int axis, shape *out) {
+  WEFT_ASSERT(n > 0 && axis >= 0 && axis < k->in[first]->shape.rank);
   *out = k->in[first]->shape;
   for (int i = 1; i < n; i++) {
     const shape *s = &k->in[first + i]->shape;
@@ -130,6 +135,7 @@ static weft_err concat_at(kernel *k, int first, int n, int at, const char *name)
   int64_t rows = weft__shape_product(&out, 0, axis), total = weft__shape_product(&out, axis, rank), offset = 0;
   for (int i = first; i < first + n; i++) {
     int64_t piece = weft__shape_product(&k->in[i]->shape, axis, rank);
+    WEFT_ASSERT(offset + piece <= total);
     WEFT_TRY(join_piece(k, y, k->in[i], rows, piece, total, offset));
     offset += piece;
   }
@@ -150,6 +156,7 @@ static weft_err quantized_concat_infer(infer *s) {
 }
 
 static weft_err quantized_concat_ends(const kernel *k, int n) {
+  WEFT_ASSERT(k->n_in == 3 * n + 1);
   for (int i = n + 1; i < k->n_in; i++)
     if (weft__tensor_count(k->in[i]) != 1)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input_%s[%d] must be a scalar, but has shape %s",
@@ -308,6 +315,7 @@ static const char *plain_text(const weft_tensor *t, char *buf, size_t size) {
 }
 
 static weft_err offset_check(kernel *k, int i, int64_t axis) {
+  WEFT_ASSERT(i >= 1 && i < k->n_in);
   const weft_tensor *first = k->in[1], *t = k->in[i];
   int64_t rank = weft__tensor_count(first);
   if (t->shape.rank != 1)

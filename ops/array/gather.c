@@ -3,6 +3,7 @@
  * All indices are checked first, so that the copying loops cannot fail and can be split over threads.  The gradient
  * of a gather along axis 0 is IndexedSlices: the rows and their indices, never a dense tensor. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/prefetch.h"
 #include "graph/build.h"
@@ -27,6 +28,7 @@ typedef struct row_work {
 
 /* Returns the source row of item i of a gather.  Items are numbered in the order (batch, outer, index). */
 static int64_t gather_source(const row_work *w, int64_t i) {
+  WEFT_ASSERT(w->n > 0 && w->outer > 0 && i >= 0);
   int64_t j = i % w->n, o = i / w->n, batch = o / w->outer;
   return o * w->dim + weft__index_at(w->indices, batch * w->n + j);
 }
@@ -41,6 +43,7 @@ static void gather_range(void *arg, int64_t begin, int64_t end) {
     const char *src = w->src + (size_t)(o * w->dim) * w->bytes;
     int64_t at = o / w->outer * w->n + j;
     if (stop > end) stop = end;
+    WEFT_ASSERT(stop > i);
     for (; i < stop; i++, at++) {
       if (i + PREFETCH_ROWS < stop)
         weft__prefetch(src + (size_t)weft__index_at(w->indices, at + PREFETCH_ROWS) * w->bytes, w->bytes);

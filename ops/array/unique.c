@@ -3,6 +3,7 @@
  * A hash table stores the first position of each distinct row.  A row is one element unless an axis is given.
  * Elements are compared by value: -0 equals 0, and a NaN equals nothing. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/fusion.h"
 #include "graph/kernel.h"
@@ -100,11 +101,13 @@ static weft_err set_init(row_set *s, weft_dtype type, const void *rows, int64_t 
 
 /* Returns the slot that holds `row`, or the free slot for it.  place[r] is the position of row number r. */
 static int64_t *set_find(const row_set *s, const void *row, const int64_t *place) {
+  WEFT_ASSERT((s->mask & (s->mask + 1)) == 0);
   int64_t at = (int64_t)(row_hash(s, row) & (uint64_t)s->mask);
   for (;; at = (at + 1) & s->mask) {
     int64_t r = s->slot[at];
     if (r == 0) return &s->slot[at];
     int64_t where = place ? place[r - 1] : r - 1;
+    WEFT_ASSERT(r > 0 && 2 * r <= s->mask + 1); /* at most half of the slots are used, so the search ends */
     if (row_equal(s, s->rows + (size_t)where * s->bytes, row)) return &s->slot[at];
   }
 }
@@ -115,6 +118,7 @@ static int64_t *set_find(const row_set *s, const void *row, const int64_t *place
  * number r, *found the number of distinct rows. */
 static weft_err number_rows(weft_dtype type, const char *rows, int64_t width, int64_t n, int64_t *place,
                             weft_tensor *idx, int64_t *found) {
+  WEFT_ASSERT(weft__tensor_count(idx) == n && width >= 0);
   row_set s;
   WEFT_TRY(set_init(&s, type, rows, width, n));
   *found = 0;
@@ -122,6 +126,7 @@ static weft_err number_rows(weft_dtype type, const char *rows, int64_t width, in
     int64_t *slot = set_find(&s, s.rows + (size_t)i * s.bytes, place);
     if (*slot == 0) {
       place[*found] = i;
+      WEFT_ASSERT(*found < n);
       *slot = ++*found;
     }
     weft__index_put(idx, i, *slot - 1);
@@ -143,6 +148,7 @@ static weft_err unique_count_rows(kernel *k, const weft_tensor *idx, int64_t n, 
 
 /* Writes the distinct rows, which are slices of x along `axis`, with one strided copy each. */
 static weft_err unique_put_rows(kernel *k, const weft_tensor *x, int axis, const int64_t *place, int64_t found) {
+  WEFT_ASSERT(found >= 0 && found <= x->shape.dim[axis]);
   shape out = x->shape;
   out.dim[axis] = found;
   weft_tensor *y = weft__out(k, 0, &out);
@@ -165,6 +171,7 @@ static weft_err unique_put_rows(kernel *k, const weft_tensor *x, int axis, const
 }
 
 static weft_err unique_rows(kernel *k, const weft_tensor *x, const void *rows, int axis) {
+  WEFT_ASSERT(axis >= 0 && axis < x->shape.rank);
   int64_t n = x->shape.dim[axis], found = 0;
   int64_t width = weft__shape_product(&x->shape, 0, axis) * weft__shape_product(&x->shape, axis + 1, x->shape.rank);
   weft_tensor *idx = weft__out(k, 1, &SHAPE1(n));

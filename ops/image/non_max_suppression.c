@@ -4,6 +4,7 @@
  * than the threshold is dropped.  The soft variant (V5) instead lowers its score and puts it back.  The overlap of
  * two boxes is their intersection over union (IoU); NonMaxSuppressionWithOverlaps takes it as an input. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -47,6 +48,7 @@ static float intersection_over_union(const float *a, const float *b) {
 }
 
 static float nms_overlap(const suppression *s, int32_t i, int32_t j) {
+  WEFT_ASSERT(i >= 0 && i < s->n && j >= 0 && j < s->n);
   if (s->overlaps) return s->overlaps[(int64_t)i * s->n + j];
   return intersection_over_union(s->boxes + i * s->stride, s->boxes + j * s->stride);
 }
@@ -67,6 +69,7 @@ static void heap_down(candidate *h, int64_t n, int64_t i) {
 }
 
 static void heap_push(suppression *s, candidate c) {
+  WEFT_ASSERT(s->waiting >= 0 && s->waiting < s->n);
   int64_t i = s->waiting++;
   for (s->heap[i] = c; i > 0 && nms_better(&s->heap[i], &s->heap[(i - 1) / 2]); i = (i - 1) / 2) {
     const candidate t = s->heap[i];
@@ -75,6 +78,7 @@ static void heap_push(suppression *s, candidate c) {
 }
 
 static candidate heap_pop(suppression *s) {
+  WEFT_ASSERT(s->waiting > 0);
   const candidate best = s->heap[0];
   s->heap[0] = s->heap[--s->waiting];
   heap_down(s->heap, s->waiting, 0);
@@ -109,6 +113,7 @@ static void nms_choose(suppression *s) {
     if (!nms_survives(s, &c)) continue;
     c.seen = weft__int_sat(s->n_chosen);
     if (c.score == before) {
+      WEFT_ASSERT(s->n_chosen < s->n);
       s->chosen_score[s->n_chosen] = c.score;
       s->chosen[s->n_chosen++] = c.box;
     } else if (c.score > s->lowest) {
@@ -125,6 +130,7 @@ static void suppression_finish(suppression *s) {
 
 /* Selects among the boxes whose score is above the minimum. suppression_finish frees the lists. */
 static weft_err nms_suppress(suppression *s) {
+  WEFT_ASSERT(s->n >= 0 && s->most >= 0 && !s->heap);
   const size_t room = (size_t)(s->most < s->n ? s->most : s->n) + 1;
   s->heap = weft__alloc_zero((size_t)s->n + 1, sizeof *s->heap);
   s->chosen = weft__alloc_zero(room, sizeof *s->chosen);
@@ -324,6 +330,7 @@ static weft_err combined_class(const kernel *k, const combined *c, int64_t n, in
 static float combined_clip(const combined *c, float v) { return !c->clip ? v : v < 0 ? 0 : v > 1 ? 1 : v; }
 
 static weft_err combined_image(kernel *k, const combined *c, int64_t n, detection *found, weft_tensor *const *out) {
+  WEFT_ASSERT(n >= 0 && n < c->batch);
   int64_t count = 0;
   for (int64_t class = 0; class < c->classes; class ++) WEFT_TRY(combined_class(k, c, n, class, found, &count));
   if (count > 1) qsort(found, (size_t)count, sizeof *found, better_detection);

@@ -5,6 +5,7 @@
  * as floats. segment_grad.c has the gradients. */
 #include "ops/math/segment.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/fusion.h"
 #include "ops/math/segment_grad.h"
 #include <float.h>
@@ -12,6 +13,7 @@
 
 /* ---- shared with sparse_segment.c ---- */
 weft_err weft__segment_ids(kernel *k, int i, weft_tensor *ids) {
+  WEFT_ASSERT(i >= 0 && i < k->n_in && !ids->buf);
   const int64_t n = weft__tensor_count(k->in[i]);
   WEFT_TRY(weft__scratch(k, ids, WEFT_INT64, &SHAPE1(n)));
   int64_t *to = ids->data;

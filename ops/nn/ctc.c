@@ -7,6 +7,7 @@
  * one batch entry. */
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -84,6 +85,7 @@ static double log_sum(const frames *f, int64_t t, int64_t b) {
 }
 
 static double log_chance(const loss *l, const path *p, int64_t t, int64_t b, int64_t u) {
+  WEFT_ASSERT(u >= 0 && u < p->places && p->class_of[u] < l->f.classes);
   return weft__tensor_double(l->f.x, ctc_at(&l->f, t, b) + p->class_of[u]) - p->norm[t];
 }
 
@@ -115,6 +117,7 @@ static void ctc_forward(const loss *l, const path *p, int64_t b) {
 
 /* Computes beta of frame t from that of frame t + 1, without the probabilities of frame t itself. */
 static void ctc_backward(const loss *l, const path *p, int64_t t, int64_t b) {
+  WEFT_ASSERT(t >= 0 && t < p->frames);
   for (int64_t u = 0; u < p->places; u++) {
     double sum = -INFINITY;
     if (t == p->frames - 1) {
@@ -143,6 +146,7 @@ static void write_gradient(const loss *l, const path *p, int64_t t, int64_t b, d
 }
 
 static void ctc_solve(const loss *l, path *p, int64_t b) {
+  WEFT_ASSERT(p->frames > 0 && p->places > 0 && p->frames <= l->f.time);
   for (int64_t t = 0; t < p->frames; t++) p->norm[t] = log_sum(&l->f, t, b);
   ctc_forward(l, p, b);
   const double *end = p->alpha + (p->frames - 1) * p->places;
@@ -172,6 +176,7 @@ static void lay_path(const loss *l, int64_t b, path *p) {
 }
 
 static void solve_batch(loss *l, int64_t b) {
+  WEFT_ASSERT(b >= 0 && b < l->f.batch && l->start[b] <= l->start[b + 1]);
   const int64_t n = l->start[b + 1] - l->start[b], frame_count = l->f.length[b];
   if (frame_count <= 0 || n > frame_count) return; /* the loss and the gradient stay zero */
   const size_t places = (size_t)(2 * n + 1), count = (size_t)frame_count;
@@ -187,6 +192,7 @@ static void solve_batch(loss *l, int64_t b) {
   p.held = p.next + places;
   p.class_of = (int32_t *)(void *)(p.held + l->f.classes);
   lay_path(l, b, &p);
+  WEFT_ASSERT(p.places >= 1 && p.places <= 2 * n + 1);
   ctc_solve(l, &p, b);
   weft__free(room);
 }

@@ -4,6 +4,7 @@
  * TensorFlow's CPU kernels.  Half and bfloat16 are computed in float.  If windows neither overlap nor leave gaps, a
  * gradient writes every element once; otherwise it starts from zeros. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/build.h"
 #include "graph/fusion.h"
 #include "kernels/conv/channel_layout.h"
@@ -60,6 +61,7 @@ static weft_err pool_sizes(const kernel *k, const window *w, const shape *s, poo
 }
 
 static shape pool_pooled(const window *w, const pool_work *j) {
+  WEFT_ASSERT(j->h.out >= 0 && j->w.out >= 0);
   return w->channels_second ? SHAPE4(j->batch, j->channels, j->h.out, j->w.out)
                             : SHAPE4(j->batch, j->h.out, j->w.out, j->channels);
 }
@@ -86,6 +88,7 @@ typedef struct pool_call {
 } pool_call;
 
 static weft_err call_loop(kernel *k, const pool_call *c) {
+  WEFT_ASSERT(c->loop && c->job->out);
   pool_work *j = c->job;
   const int64_t cost = j->channels * weft__window_most(&j->h) * weft__window_most(&j->w) / 4 * j->w.out + 20;
   long_work work = weft__long_work(k);
@@ -187,6 +190,7 @@ static weft_err max_pool_cpu(kernel *k) {
 /* The inputs are the image, its pooled form, and a gradient: with the pooled shape, or with that of the image if it
  * is a second derivative. */
 static weft_err plan_gradient(const kernel *k, const char *what, bool second, max_plan *p) {
+  WEFT_ASSERT(k->n_in >= 3);
   WEFT_TRY(plan_max(k, 3, p));
   WEFT_TRY(no_depth(k, &p->w, what));
   WEFT_TRY(weft__window_expect_shape(k, 1, "orig_output", &p->pooled));

@@ -4,6 +4,7 @@
  * up among the objects of the step.  The flow values carry no data and only order the ops.  On a GPU the elements of
  * an array are in the GPU's memory, except for int32 and bool, which are in host memory. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "graph/build.h"
 #include "kernels/array/strided_copy.h"
@@ -89,6 +90,7 @@ static weft_err begin_flow(kernel *k) {
 
 /* Passes the last input, a flow, on as output i. */
 static weft_err pass_flow(kernel *k, int i) {
+  WEFT_ASSERT(k->n_in > 0);
   const int last = k->n_in - 1;
   return i < k->n_out ? weft__forward(k, i, last, &k->in[last]->shape) : WEFT_OK;
 }
@@ -107,6 +109,7 @@ static weft_err add_there(void *arg, weft_tensor *to, const weft_tensor *x, cons
 }
 
 static weft_err write_element(kernel *k, tensor_array *a, int64_t i, const weft_tensor *t) {
+  WEFT_ASSERT(t->buf);
   const tensor_array_ops there = {k, t->buf->memory, zero_there, add_there};
   return weft__kernel_in(k, weft__tensor_array_write(a, i, t, there.memory ? &there : NULL));
 }
@@ -249,6 +252,7 @@ static void elements_finish(elements *e) {
 
 /* Reads the elements index[0..n), or 0..n if index is NULL. */
 static weft_err read_many(kernel *k, tensor_array *a, int64_t n, const weft_tensor *index, elements *out) {
+  WEFT_ASSERT(n >= 0 && (!index || weft__tensor_count(index) == n));
   *out = (elements){weft__alloc_zero((size_t)n + 1, sizeof(weft_tensor)), 0};
   if (!out->t) return WEFT_OOM;
   for (int64_t i = 0; i < n; i++) {
@@ -275,6 +279,7 @@ static weft_err empty_shape(kernel *k, tensor_array *a, const char *attr_name, b
 }
 
 static weft_err tensor_array_pack(kernel *k, const elements *e, const shape *one) {
+  WEFT_ASSERT(weft__shape_known(one));
   shape all = {one->rank + 1, {e->n}};
   if (all.rank > WEFT_MAX_RANK) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "rank %d is too high", all.rank);
   memcpy(all.dim + 1, one->dim, (size_t)one->rank * sizeof *one->dim);
@@ -396,6 +401,7 @@ static weft_err tensor_array_concat_cpu(kernel *k) {
 /* Writes rows [from, from + rows) of a value to element i.  If rows < 0, writes one row without its first axis. */
 static weft_err tensor_array_write_rows(kernel *k, tensor_array *a, int64_t i, const weft_tensor *value_, int64_t from,
                                         int64_t rows) {
+  WEFT_ASSERT(value_->shape.rank >= 1 && from >= 0 && from + (rows < 0 ? 1 : rows) <= value_->shape.dim[0]);
   weft_tensor part = {0};
   memory_space *memory = value_->buf->memory;
   shape of = value_->shape;

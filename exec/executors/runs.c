@@ -15,6 +15,7 @@ void weft__runs_finish(runs *r) {
 }
 
 void weft__runs_add(runs *r, run_entry *e) {
+  e->link = (list_link){0}; /* entries are on the stacks of their runs */
   weft__list_append(&r->list, &e->link);
   r->n++;
 }

@@ -3,6 +3,7 @@
 #include "graph/graph.h"
 #include "ops/all.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/build.h"
 #include "graph/graphdef.h"
 #include "graph/metagraph.h"
@@ -17,6 +18,7 @@ weft_err weft_graph_create(weft_graph **out) {
   WEFT_TRY(weft__graph_create(out, ops));
   static atomic_uint graphs; /* tags repeat after 65535 graphs; 0 means no tag */
   (*out)->tag = (uint16_t)(atomic_fetch_add(&graphs, 1) % UINT16_MAX + 1);
+  WEFT_ASSERT((*out)->tag != 0);
   return WEFT_OK;
 }
 
@@ -208,6 +210,7 @@ void weft_scope_unpark(weft_graph *g, weft_parked *p) {
  * after this call returns. */
 static weft_err adapt_edges(void *arg, node_spec *spec) {
   weft_graph *g = arg;
+  WEFT_ASSERT(g->adapt == adapt_edges && g->adapt_fn);
   weft_err (*hook)(void *, node_spec *) = g->adapt;
   void *hook_arg = g->adapt_arg;
   weft_out *in = weft__arena_alloc(&g->arena, (size_t)(spec->n_in + 1) * sizeof *in);

@@ -1,6 +1,7 @@
 /* session.c - the public functions of sessions. */
 #include "api/argument.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "cluster/open.h"
 #include "graph/build.h"
 
@@ -31,6 +32,7 @@ typedef struct lists {
 } lists;
 
 static weft_err lists_room(lists *l, int n_feed, int n_target) {
+  WEFT_ASSERT(n_feed >= 0 && n_target >= 0); /* API_ARRAY checked them */
   l->feed = l->few_feed, l->fed = l->few_fed, l->target = l->few_target;
   if (n_feed <= FEW && n_target <= FEW) return WEFT_OK;
   l->feed = weft__alloc(sizeof *l->feed * ((size_t)n_feed + 1));
@@ -62,6 +64,7 @@ static weft_err check_output(const weft_session *sess, weft_out o, const char *w
 
 /* Fills the lists and makes *out the request with them.  Values are read only if `values` is set. */
 static weft_err lists_read(lists *l, const weft_session *sess, const weft_request *r, bool values, plan_request *out) {
+  WEFT_ASSERT(sess->graph && r->n_fetch >= 0);
   WEFT_TRY(lists_room(l, r->n_feed, r->n_target));
   for (int i = 0; i < r->n_feed; i++) {
     l->feed[i] = r->feeds[i].to;
@@ -166,6 +169,7 @@ static weft_err check_partial(const weft_request *r) {
 /* Copies the feeds, because the step may read them after the call returns, when the caller may reuse the memory. */
 static weft_err call_with_copies(partial_run *p, const plan_request *r, const weft_tensor **fed,
                                  weft_tensor **fetched) {
+  WEFT_ASSERT(p && r->n_feed >= 0);
   weft_tensor *copy = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *copy);
   weft_err err = copy ? WEFT_OK : WEFT_OOM;
   for (int i = 0; i < r->n_feed && !err; i++) {
@@ -236,6 +240,7 @@ weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, c
 
 /* Collects the values of the feeds, which must be those of create in the same order. */
 static weft_err callable_values(const weft_callable *c, const weft_request *r, const weft_tensor **fed) {
+  WEFT_ASSERT(c->made && c->made->n_feed >= 0);
   for (int i = 0; i < r->n_feed; i++) {
     const weft_out is = r->feeds[i].to;
     if (i < c->made->n_feed && !weft__out_same(is, c->feed[i]))

@@ -8,6 +8,7 @@
  * file, and only then deletes old ones.  So a kill at any moment leaves a checkpoint that can be restored. */
 #include "train/checkpoint/saver.h"
 
+#include "base/assert.h"
 #include "base/choice.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -121,6 +122,7 @@ weft_err weft__saver_def(const weft_saver *s, void **out, size_t *size) {
 
 /* Inserts an entry in the order in which the saves began. */
 static weft_err add_kept(weft_saver *s, const char *path, double time, int64_t order) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock) && s->n_last <= s->last_capacity);
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->last, s->last_capacity, s->n_last + 1));
   char *copy = weft__strdup(path);
   int at = s->n_last;
@@ -133,6 +135,7 @@ static weft_err add_kept(weft_saver *s, const char *path, double time, int64_t o
 
 /* Removes entry i from the list; the caller owns its path. */
 static kept take_kept(weft_saver *s, int i) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock) && i >= 0 && i < s->n_last);
   kept k = s->last[i];
   s->n_last--;
   memmove(&s->last[i], &s->last[i + 1], sizeof *s->last * (size_t)(s->n_last - i));
@@ -176,6 +179,7 @@ static void delete_checkpoint(const weft_saver *s, const char *prefix, const cha
 
 /* Adds `path` to the kept checkpoints. *old is the one that is no longer kept (path NULL: none). */
 static weft_err note_saved(weft_saver *s, const char *path, int64_t order, kept *old) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock) && order <= s->order);
   *old = (kept){0};
   if (s->names->max_to_keep <= 0) return WEFT_OK;
   for (int i = s->n_last - 1; i >= 0; i--)
@@ -186,6 +190,7 @@ static weft_err note_saved(weft_saver *s, const char *path, int64_t order, kept 
 }
 
 static void drop_old(weft_saver *s, const kept *old, const char *meta_suffix) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock) && old->path);
   if (old->time > s->next_to_keep)
     s->next_to_keep += (double)s->names->keep_checkpoint_every_n_hours * 3600;
   else
@@ -302,6 +307,7 @@ static weft_err write_meta_graph(const weft_saver *s, const char *prefix, const 
 }
 
 static weft_err write_state(weft_saver *s, const char *dir, const char *prefix, const weft_save_opts *o) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock));
   const char **paths = weft__alloc(sizeof *paths * (size_t)(s->n_last + 1));
   if (!paths) return WEFT_OOM;
   for (int i = 0; i < s->n_last; i++) prefix = paths[i] = s->last[i].path;
@@ -325,6 +331,7 @@ static weft_err saver_record(weft_saver *s, const char *prefix, const char *dir,
 }
 
 static bool in_progress(const weft_saver *s, const char *prefix) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock));
   for (const saving *w = s->saving; w; w = w->next)
     if (weft__path_same(w->prefix, prefix)) return true;
   return false;
@@ -346,6 +353,7 @@ static weft_err saver_claim(weft_saver *s, saving *mine, bool progress, bool *sk
   }
   if (!err && !*skip) {
     mine->next = s->saving;
+    WEFT_ASSERT(!mine->next && mine->prefix);
     s->saving = mine;
   }
   pthread_mutex_unlock(&s->lock);

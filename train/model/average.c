@@ -5,6 +5,7 @@
  * a cond: the variable's value if it is initialized, otherwise its initial value. */
 #include "train/model/average.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/scope.h"
 #include "train/model/partition.h"
 
@@ -214,6 +215,7 @@ static int update_unbiased(weft_graph *g, weft_out average, weft_out value, weft
 
 /* Only the updates of the call that makes an average take the weight of its first zero into account. */
 static int update_one(weft_average *a, weft_out value, weft_out decay, bool is_new) {
+  WEFT_ASSERT(value.node >= 0 && value.node < a->g->n_node);
   weft_graph *g = a->g;
   weft_out average = weft__average_of(a, value);
   int done = -1;

@@ -3,6 +3,7 @@
  * The variables have TensorFlow's names ("rnn/basic_lstm_cell/kernel"), so that checkpoints are compatible.  As in
  * TensorFlow, inputs beyond a sequence's length give zeros and keep the state. */
 #include "train/model/rnn.h"
+#include "base/assert.h"
 #include "graph/scope.h"
 #include "train/model/while_loop.h"
 
@@ -217,6 +218,7 @@ static bool rnn_prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, 
 /* One iteration: var[0] is the time, var[1] the output array's flow, then the states. */
 static void rnn_iteration(while_loop *l, const cell *c, const weights *w, const steps *s, const shape *of,
                           weft_out *next) {
+  WEFT_ASSERT(2 + weft__rnn_cell_states(c) <= WHILE_LOOP_VARS);
   weft_graph *g = l->g;
   weft_out new[CELL_STATES], read[] = {s->in, l->var[0], s->in_flow};
   int n = weft__rnn_cell_states(c);
@@ -248,6 +250,7 @@ static weft_out gather_outputs(weft_graph *g, const steps *s, weft_out flow, wef
 
 /* In the scope "rnn"; x is (time, batch, depth). */
 static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r, weft_out *state) {
+  WEFT_ASSERT(weft__rnn_cell_states(c) <= CELL_STATES);
   const shape *of = weft__shape_of(g, x);
   shape one = SHAPE2(of->dim[1], of->dim[2]), made = SHAPE2(of->dim[1], c->units);
   weft_dtype type = weft__type_of(g, x);

@@ -6,6 +6,7 @@
  * step. */
 #include "train/model/sync.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "graph/scope.h"
 #include <string.h>
 
@@ -115,6 +116,7 @@ static weft_out make_accumulator(weft_sync *s, weft_out v, weft_dtype type, bool
 }
 
 static weft_out sync_take(weft_graph *g, const char *type, weft_out accumulator, int required, weft_dtype dtype) {
+  WEFT_ASSERT(required > 0);
   weft__b_push_name(g, type);
   weft_out in[] = {accumulator, weft__n_scalar(g, "num_required", WEFT_INT32, required)};
   weft_out o = weft__n_scope_node(g, type, 2, in, 1, &A_TYPE("dtype", dtype));

@@ -5,6 +5,7 @@
 #include "train/session/coordinator.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -56,6 +57,7 @@ weft_err weft__coordinator_create(weft_coordinator **out, int n, const weft_err 
 }
 
 static void drop_share(weft_coordinator *c) {
+  WEFT_ASSERT(atomic_load(&c->shares) > 0);
   if (atomic_fetch_sub(&c->shares, 1) != 1) return;
   weft__status_finish(&c->why);
   pthread_cond_destroy(&c->changed);
@@ -144,6 +146,7 @@ static void destroy_worker(worker *w) {
 
 static void *coordinator_work(void *arg) {
   worker *w = arg;
+  WEFT_ASSERT(w->owner && w->fn);
   weft_coordinator *c = w->owner;
   weft_err err = w->seconds < 0 ? w->fn(w->arg) : coordinator_loop(w);
   if (err) weft__coordinator_request_stop(c, err);

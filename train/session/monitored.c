@@ -4,6 +4,7 @@
  * hooks (recovering.h); the hooks then get the new session in after_create_session, as in TensorFlow. */
 #include "train/session/monitored.h"
 
+#include "base/assert.h"
 #include "base/choice.h"
 #include "base/alloc.h"
 #include "base/interrupt.h"
@@ -95,6 +96,7 @@ static weft_err close_writers(monitored *m) {
 
 static weft_err begin_context(weft_run_context *c, const monitored *m, const plan_request *q,
                               const weft_tensor *const *feed) {
+  WEFT_ASSERT(m->inner && c->n_feed == 0 && c->n_fetch == 0 && c->n_target == 0);
   c->sess = m->inner;
   c->caller = q;
   c->feed_room = c->fed_room = q->n_feed + 4;
@@ -130,6 +132,7 @@ static weft_err call_hooks(monitored *m, weft_run_context *c, bool after) {
   pthread_mutex_lock(&m->lock);
   for (c->hook = 0; !err && c->hook < m->n_hook; c->hook++) {
     weft_hook *h = m->hook[c->hook];
+    WEFT_ASSERT(h->owner == m);
     weft_err (*fn)(void *, weft_run_context *) = after ? h->fns.after_run : h->fns.before_run;
     if (fn) err = fn(h->arg, c);
   }
@@ -138,6 +141,7 @@ static weft_err call_hooks(monitored *m, weft_run_context *c, bool after) {
 }
 
 static weft_err run_inner(weft_run_context *c, const run_opts *opts) {
+  WEFT_ASSERT(!c->fetched && c->n_feed <= c->feed_room && c->n_fetch <= c->fetch_room && c->n_target <= c->target_room);
   plan_request all = *c->caller;
   run_opts o = opts ? *opts : (run_opts){0};
   all.n_feed = c->n_feed, all.feed = c->feed, all.n_fetch = c->n_fetch, all.fetch = c->fetch;
@@ -232,6 +236,7 @@ static weft_err run_failed(void *arg, weft_err err) {
 }
 
 static weft_err open_session(monitored *m) {
+  WEFT_ASSERT(!m->inner && !m->defers_interrupts);
   weft_session *first;
   WEFT_TRY(open_ready(m, false, &first));
   weft__interrupt_defer();
@@ -246,6 +251,7 @@ static weft_err open_session(monitored *m) {
 
 /* Adds the hooks of MonitoredTrainingSession for a chief with a folder: steps per second, summaries, checkpoints. */
 static weft_err add_own(monitored *m) {
+  WEFT_ASSERT(m->n_own == 0);
   const weft_monitored_opts *o = &m->opts;
   const char *summaries = o->summary_dir ? o->summary_dir : o->checkpoint_dir;
   if (o->bare || !weft__choice_yes(o->is_chief)) return WEFT_OK;
@@ -275,6 +281,7 @@ static weft_err add_own(monitored *m) {
 }
 
 static weft_err monitored_attach(monitored *m, weft_hook *h) {
+  WEFT_ASSERT(m->hook && m->n_own <= OWN);
   if (h->owner) return weft__fail(WEFT_FAILED_PRECONDITION, "a hook belongs to one session at a time");
   h->owner = m;
   m->hook[m->n_hook++] = h;
@@ -284,6 +291,7 @@ static weft_err monitored_attach(monitored *m, weft_hook *h) {
 static weft_err gather_hooks(monitored *m) {
   const weft_monitored_opts *o = &m->opts;
   int most = o->n_hook + o->n_chief_hook + OWN;
+  WEFT_ASSERT(!m->hook && m->n_hook == 0);
   if (!(m->hook = weft__alloc(sizeof *m->hook * (size_t)most))) return WEFT_OOM;
   WEFT_TRY(add_own(m));
   for (int i = 0; weft__choice_yes(o->is_chief) && i < o->n_chief_hook; i++)

@@ -29,6 +29,7 @@ typedef struct recovering {
 static recovering *recovering_of(weft_session *s) { return (recovering *)s; }
 
 static void recovering_wait_slice(recovering *r) {
+  WEFT_ASSERT(weft__lock_is_held(&r->lock));
   struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(&r->changed, &r->lock, CLOCK_MONOTONIC, &until);
 }
@@ -50,6 +51,7 @@ static weft_err recovering_enter(recovering *r, const run_opts *opts, weft_sessi
     err = weft__status_raise(&r->failed);
   if (!err) {
     *inner = r->inner;
+    WEFT_ASSERT(r->inner && !r->replacing);
     *generation = r->generation;
     r->users++;
   }

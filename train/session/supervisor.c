@@ -4,6 +4,7 @@
  * and the step is retried.  The first interrupt of the program ends the loop at should_stop; stop then saves. */
 #include "train/session/supervisor.h"
 
+#include "base/assert.h"
 #include "base/choice.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -191,6 +192,7 @@ static weft_event_writer *open_writer(const weft_supervisor *sv) {
 
 static weft_err count_steps(void *arg) {
   weft_supervisor *sv = arg;
+  WEFT_ASSERT(sv->global_step.node >= 0);
   int64_t at, now = weft__clock_now_ns();
   WEFT_TRY(step_now(sv, &at));
   int64_t steps = at > sv->last_step ? at - sv->last_step : 0; /* a recovery sets the step back */
@@ -205,6 +207,7 @@ static weft_err count_steps(void *arg) {
 
 static weft_err record_summary(void *arg) {
   weft_supervisor *sv = arg;
+  WEFT_ASSERT(sv->summary.node >= 0);
   weft_tensor *got[2] = {0};
   weft_out fetch[] = {sv->summary, weft__run_value(sv->sess, sv->global_step)};
   int n = sv->global_step.node >= 0 ? 2 : 1;
@@ -221,6 +224,7 @@ static weft_err record_summary(void *arg) {
 
 static weft_err save_model(void *arg) {
   weft_supervisor *sv = arg;
+  WEFT_ASSERT(sv->saver && sv->save_path);
   int64_t at;
   weft__log(LOG_INFO, "Saving checkpoint to path %s", sv->save_path);
   weft_save_opts o = {.global_step = sv->global_step.node >= 0 ? &sv->global_step : NULL};
@@ -274,6 +278,7 @@ static prepare_opts how_to_prepare(const weft_supervisor *sv, bool again) {
 }
 
 static weft_err open_ready(weft_supervisor *sv, bool again, weft_session **out) {
+  WEFT_ASSERT(sv->target);
   prepare_opts o = how_to_prepare(sv, again);
   o.kept = &sv->kept;
   if (sv->chief) weft__server_set_chief(sv->target);

@@ -17,6 +17,7 @@
 #include "base/choice.h"
 #include "base/status.h"
 
+/* Return INVALID_ARGUMENT, with a message that names both: a NULL argument, and a negative count. */
 weft_err weft__argument_null(const char *function, const char *parameter);
 weft_err weft__argument_count(const char *function, const char *parameter, int64_t n);
 /* Records the failure in the graph, which may be NULL.  Returns WEFT_NONE. */

@@ -11,6 +11,7 @@ typedef struct span {
   int64_t begin_ns, length_ns;
 } span;
 
+/* Returns when the kernel of a node ran, and its op, borrowed from n. */
 span weft__trace_span(const Tensorflow__NodeExecStats *n);
 int64_t weft__trace_bytes(const Tensorflow__NodeExecStats *n); /* bytes allocated, with all allocators */
 

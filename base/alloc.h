@@ -14,6 +14,7 @@ void *weft__alloc(size_t size);                    /* uninitialized */
 void *weft__alloc_zero(size_t count, size_t size); /* zeroed; a product that overflows is a failure */
 void *weft__alloc_aligned(size_t size);            /* 64-byte aligned, uninitialized */
 void *weft__realloc(void *p, size_t size);         /* on failure p stays valid and stays the caller's */
+/* The caller frees these copies with weft__free; NULL with this thread's message set if memory is short. */
 char *weft__strdup(const char *s);
 char *weft__strndup(const char *s, size_t n); /* copies exactly n bytes and adds a NUL */
 char *weft__sprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -32,6 +32,7 @@ typedef struct cancel {
   status why;            /* constant once the token has fired */
 } cancel;
 
+/* Makes a token that has not fired; cannot fail. */
 void weft__cancel_init(cancel *c);
 void weft__cancel_finish(cancel *c); /* no watch is listed, and no other thread uses the token */
 /* Lists the watch; fn(arg) runs when the token fires.  If the token has already fired, lists nothing and returns its

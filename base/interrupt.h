@@ -9,6 +9,7 @@
 
 enum { WEFT_WAIT_SLICE_MS = 50 }; /* a wait checks for interrupts and deadlines this often */
 
+/* Counts one more interrupt.  Waits see it within WEFT_WAIT_SLICE_MS. */
 void weft__interrupt_raise(void);
 void weft__interrupt_clear(void); /* forgets all interrupts so far */
 /* Returns how many interrupts came since the last clear, less the one that is deferred.  Waits end when it is not 0. */

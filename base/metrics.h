@@ -49,6 +49,7 @@ typedef struct metrics_snapshot {
 /* Copies the present numbers. */
 void weft__metrics_read(metrics_snapshot *out);
 
+/* Adds n to a counter.  Counting a run may take the sample of this second, which takes the lock. */
 void weft__metrics_add(metrics_counter which, uint64_t n);
 /* Stores what a run fetched: the global step (or -1) and a loss (or NaN). */
 void weft__metrics_set_progress(int64_t step, double loss);

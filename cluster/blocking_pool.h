@@ -12,6 +12,8 @@
 typedef struct blocking_pool blocking_pool;
 typedef void blocking_fn(void *arg);
 
+/* Creates a pool without threads, which start with the first jobs.  The caller destroys *out; fails only if memory is
+ * short. */
 weft_err weft__blocking_pool_create(blocking_pool **out);
 /* Runs the jobs that are queued, waits until all threads have exited, then frees the pool.  NULL is allowed. */
 void weft__blocking_pool_destroy(blocking_pool *p);

@@ -8,6 +8,7 @@
 
 typedef struct request_dedup request_dedup;
 
+/* Remembers the last `limit` (> 0) ids.  The caller destroys *out.  Any thread may call these functions. */
 weft_err weft__request_dedup_create(request_dedup **out, int limit);
 void weft__request_dedup_destroy(request_dedup *d); /* NULL is allowed */
 void weft__request_dedup_clear(request_dedup *d);   /* forgets all ids and frees their memory */

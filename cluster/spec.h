@@ -25,6 +25,7 @@ typedef struct cluster { /* jobs in ascending order of their names, as TensorFlo
   cluster_job *job;
 } cluster;
 
+/* init makes an empty cluster and finish frees its jobs.  copy initializes `to`, which has nothing to free before. */
 void weft__cluster_init(cluster *c);
 void weft__cluster_finish(cluster *c);
 weft_err weft__cluster_copy(cluster *to, const cluster *from);

@@ -32,11 +32,14 @@ typedef struct jpeg_options {
   bool recover;     /* fill the rest of a truncated file */
   float acceptable; /* the fraction of the rows that must be present */
 } jpeg_options;
+/* The caller frees out->pixels; there are none after an error, which is INVALID_ARGUMENT for a damaged file. */
 weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, const jpeg_options *o);
 /* Reads height, width and components from the header only. */
 weft_err weft__jpeg_size(const void *data, size_t size, int64_t *out);
 
 weft_err weft__bmp_decode(decoded_image *out, const void *data, size_t size, int channels); /* 0, 3 or 4 */
+/* Returns the frames that are complete, or only the first.  The caller frees out->pixels; there are none after an
+ * error. */
 weft_err weft__gif_decode(decoded_image *out, const void *data, size_t size, bool first_only);
 
 /* ---- encoding ---- */

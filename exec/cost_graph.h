@@ -15,6 +15,7 @@ typedef struct cost_schedule { /* the runs of a request that are measured */
   bool skips_first;            /* the first `after` runs are never measured: TensorFlow's session of one process */
 } cost_schedule;
 
+/* The caller destroys *out; fails only if memory is short. */
 weft_err weft__cost_model_create(cost_model **out, cost_schedule when);
 void weft__cost_model_destroy(cost_model *m); /* NULL is allowed */
 /* Counts a run of the request with this hash.  Returns true if it is to be measured.  False for NULL. */

@@ -20,6 +20,7 @@ typedef struct requests {
   request_entry *bucket[REQUEST_BUCKETS];
 } requests;
 
+/* The hash and the comparison read the lists, in their order: equal requests have equal hashes. */
 uint64_t weft__request_hash(const plan_request *r);
 bool weft__request_equal(const plan_request *a, const plan_request *b);
 /* Copies the lists of a request; *out is {0} if this fails. */

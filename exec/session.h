@@ -95,6 +95,7 @@ struct weft_session { /* the first member of every kind of session */
   weft_graph *graph; /* must outlive the session; may go on growing */
   session_user *users;
 };
+/* Registers u, which its owner keeps until `end` was called or weft__session_leave has returned true. */
 void weft__session_join(weft_session *s, session_user *u);
 /* Returns false if the session is calling u->end at this moment; u must then stay valid until that returns. */
 bool weft__session_leave(weft_session *s, session_user *u);

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 
 weft_err weft__b_ok(const weft_graph *g); /* returns the recorded error */
+/* Forgets the recorded error, so that nodes can be added again. */
 void weft__b_clear(weft_graph *g);
 
 /* Adds a node with one or more outputs.  If name is NULL, it is the op's name.  Returns output 0; the other outputs
@@ -20,6 +21,7 @@ static inline weft_out weft__b_slot(weft_out o, int slot) {
   return o.node < 0 ? o : (weft_out){o.node, (uint16_t)slot, o.graph};
 }
 
+/* Nodes of one or two inputs; those without a type have the names that TensorFlow's operators give them. */
 weft_out weft__b_unary(weft_graph *g, const char *type, weft_out x);
 weft_out weft__b_binary(weft_graph *g, const char *type, weft_out x, weft_out y);
 weft_out weft__b_mul(weft_graph *g, weft_out x, weft_out y);

@@ -13,6 +13,8 @@ typedef struct graph_mark {
   struct node_change *changes;
 } graph_mark;
 
+/* Returns what the graph has now.  The mark owns nothing.  No other thread adds to the
+ * graph from mark to rewind. */
 graph_mark weft__graph_mark(const weft_graph *g);
 /* Removes nodes, names, scopes and functions added since the mark; their ids and names are free again. */
 void weft__graph_rewind(weft_graph *g, const graph_mark *m);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "graph/node.h"
 
+/* Creates an empty stack, which the graph owns; fails only if memory is short. */
 weft_err weft__scope_create(scope **out);
 void weft__scope_destroy(scope *s); /* NULL is allowed */
 

@@ -29,6 +29,7 @@ weft_err weft__entry_merge(entry_list *l, const char *what, const char *after);
 weft_err weft__entry_write(entry_list *l, const char *path, int shards, file_writer **out);
 void weft__entry_finish(entry_list *l);
 
+/* The caller frees these paths with weft__free; NULL if memory is short. */
 char *weft__bundle_data_path(const char *prefix, int shard, int shards);
 char *weft__bundle_index_path(const char *prefix);
 /* Reads the header of an index and stores the number of shards.  Fails with DATA_LOSS, or UNIMPLEMENTED (big endian,

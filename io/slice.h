@@ -12,6 +12,7 @@ typedef struct slice {
   int64_t start[WEFT_MAX_RANK], length[WEFT_MAX_RANK]; /* length -1: the whole dimension, with start 0 */
 } slice;
 
+/* Returns the slice that is the whole tensor. */
 slice weft__slice_full(int rank);
 /* Parses "4 3 0,2:-": stores the full shape, the slice, and the shape of the slice.  The errors are TF's. */
 weft_err weft__slice_parse(const char *spec, size_t size, shape *full, slice *out, shape *part);

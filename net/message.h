@@ -30,10 +30,10 @@ typedef struct message {
   bool shared;  /* another process can write to some of the pieces */
 } message;
 
-void weft__message_init(message *m); /* {0} is an empty message as well */
-void weft__message_finish(message *m);
-void weft__message_move(message *to, message *from); /* to was empty; from becomes empty */
-const piece *weft__message_piece(const message *m, int i);
+void weft__message_init(message *m);                       /* {0} is an empty message as well */
+void weft__message_finish(message *m);                     /* releases the pieces */
+void weft__message_move(message *to, message *from);       /* to was empty; from becomes empty */
+const piece *weft__message_piece(const message *m, int i); /* borrowed; i < n_piece */
 
 /* Each adds bytes at the end.  A piece is taken over, and released also if adding it fails. */
 weft_err weft__message_add(message *m, piece p);

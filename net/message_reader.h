@@ -24,7 +24,7 @@ bool weft__message_reader_field(message_reader *r, uint64_t *tag,
 bool weft__message_reader_tensor(message_reader *r, weft_tensor **out, weft_err *err);
 
 void weft__message_reader_bytes(message_reader *r, uint8_t *to, size_t size); /* at least size bytes are left */
-void weft__message_reader_skip(message_reader *r, size_t size);
+void weft__message_reader_skip(message_reader *r, size_t size);               /* at least size bytes are left */
 /* Enters a field of `length` bytes: r->left counts to its end.  Returns the bytes behind it; once the field is read,
  * the caller sets r->left to that. */
 size_t weft__message_reader_enter(message_reader *r, size_t length);

@@ -28,6 +28,7 @@ typedef struct security {  /* zero: none.  Strings are borrowed for the life of 
 typedef struct call call; /* one that was received; the handler's until it responds */
 typedef void rpc_handler(void *arg, call *c);
 
+/* What these return is borrowed from c, until the handler responds. */
 const char *weft__call_method(const call *c);
 message *weft__call_request(call *c); /* the handler may take it (weft__message_move), or read it until it responds */
 cancel *weft__call_cancel(call *c);   /* fired when the caller gave up or its connection was lost */

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include <stdint.h>
 
+/* Each appends to t, which records a failure (text.failed).  This one appends no tag. */
 void weft__put_varint(text *t, uint64_t v);
 void weft__put_int(text *t, int field, int64_t v);                       /* a varint field */
 void weft__put_bytes(text *t, int field, const char *data, size_t size); /* a string or bytes field */

@@ -9,6 +9,8 @@
 #include "base/status.h"
 #include <protobuf-c/protobuf-c.h>
 
+/* Returns INVALID_ARGUMENT, with the message's name and the byte offset, if unpacking the bytes could fail or read too
+ * much. */
 weft_err weft__proto_scan(const ProtobufCMessageDescriptor *d, const void *data, size_t size);
 /* Scan, then unpack.  INVALID_ARGUMENT with the message's name and the byte offset on bad input.
  * Free with protobuf_c_message_free_unpacked. */

@@ -31,6 +31,7 @@ typedef struct rendezvous_remote {
 } rendezvous_remote;
 
 weft_err weft__rendezvous_create(rendezvous **out, const rendezvous_remote *remote); /* NULL: all is local */
+/* Adds a reference, for a caller that holds one. */
 void weft__rendezvous_retain(rendezvous *r);
 void weft__rendezvous_release(rendezvous *r); /* the last reference aborts it first; does nothing for NULL */
 /* Passes t to the receiver, or keeps it until one comes: its buffer is shared, or copied if it is transient.  Returns

@@ -16,6 +16,7 @@ typedef struct resource {
                                           although others may still hold it; no lock is held */
 } resource;
 
+/* Creates an empty table, which the caller destroys; fails only if memory is short. */
 weft_err weft__resources_create(resources **out);
 void weft__resources_destroy(resources *r); /* drops all resources; does nothing for NULL */
 

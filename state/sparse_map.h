@@ -11,10 +11,12 @@
 typedef struct sparse_map_entry {
   weft_tensor indices, values, dims; /* [n, depth], [n], [depth] */
 } sparse_map_entry;
+/* Releases the three tensors; s is empty afterwards. */
 void weft__sparse_map_entry_clear(sparse_map_entry *s);
 
 typedef struct sparse_map sparse_map;
 
+/* The caller owns the one reference; fails only if memory is short. */
 weft_err weft__sparse_map_create(sparse_map **out);
 /* Moves the tensors of s, which is empty afterwards, into the map, and stores their number.  On RESOURCE_EXHAUSTED s
  * stays as it was. */

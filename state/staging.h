@@ -36,6 +36,7 @@ typedef struct staging_request {
 typedef void staging_fn(void *arg, weft_err err, const weft_tensor *got, int64_t key);
 
 weft_err weft__staging_create(staging **out, const staging_spec *spec); /* the caller owns the one reference */
+/* Borrowed from s.  All but `n` is constant; read `n` after weft__staging_set_size has returned. */
 const staging_spec *weft__staging_spec(const staging *s);
 /* Stores the size of a tuple where it was not known.  Returns INVALID_ARGUMENT if it is another one. */
 weft_err weft__staging_set_size(staging *s, int n);

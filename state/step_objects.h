@@ -15,6 +15,7 @@ struct step_objects {
   int64_t count; /* how many were ever added; makes names unique */
 };
 
+/* init cannot fail.  finish releases the objects, when no kernel of the step runs any more. */
 void weft__step_objects_init(step_objects *s);
 void weft__step_objects_finish(step_objects *s);
 /* The functions below return FAILED_PRECONDITION if the kernel runs outside of a step (constant folding). */

@@ -29,6 +29,7 @@ const char *weft__dtype_name(weft_dtype t);  /* TensorFlow's name: "float32", "i
 const char *weft__dtype_short(weft_dtype t); /* the name in op definitions: "float", "half", "int32" */
 bool weft__dtype_is_known(int64_t number);   /* the number of a type, and of no reference */
 weft_dtype weft__dtype_parse(const char *name, size_t len); /* parses either name; WEFT_INVALID if unknown */
+/* Returns the class of the elements, also for a reference; CLASS_NONE for an unknown type. */
 dtype_class weft__dtype_class(weft_dtype t);
 static inline bool weft__dtype_is_integer(weft_dtype t) { /* signed or unsigned */
   const dtype_class c = weft__dtype_class(t);

@@ -9,6 +9,7 @@
 
 #include "tensor/tensor.h"
 
+/* t is a float8 type or a 4-bit integer type, as the name of the function says. */
 double weft__float8_to_double(weft_dtype t, uint8_t bits);
 uint8_t weft__float8_from_double(weft_dtype t, double x); /* to nearest, ties to even */
 int weft__int4_to_int(weft_dtype t, uint8_t bits);

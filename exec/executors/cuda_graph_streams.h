@@ -30,6 +30,7 @@ typedef struct graph_streams {
   int tail[CAPTURE_STREAMS]; /* the last item of each; -1: none */
 } graph_streams;
 
+/* init makes an empty set and cannot fail; finish frees it.  One thread captures, and uses it. */
 void weft__graph_streams_init(graph_streams *l);
 void weft__graph_streams_finish(graph_streams *l);
 /* The item is to be enqueued next: gives it a stream of the capture.  An item that enqueues nothing gets none. */

@@ -19,6 +19,7 @@ typedef struct runs {
   bool closed; /* the owner adds no more, but for the call that closes it elsewhere */
 } runs;
 
+/* init cannot fail; at finish no run is listed.  The owner of an entry keeps it, and its token, until it is removed. */
 void weft__runs_init(runs *r);
 void weft__runs_finish(runs *r);
 void weft__runs_add(runs *r, run_entry *e);

@@ -9,6 +9,7 @@
 
 typedef struct step_log step_log;
 
+/* The caller destroys *out, once no kernel of the step runs; fails only if memory is short. */
 weft_err weft__step_log_create(step_log **out);
 void weft__step_log_destroy(step_log *l);
 /* Called by the thread that runs a kernel, before it does: scratch memory counts from here. */

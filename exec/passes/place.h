@@ -16,6 +16,7 @@ typedef struct device_info { /* what is known of a device, of this process or an
   int64_t memory_limit;
   uint64_t incarnation;
 } device_info;
+/* Frees the strings of n devices and the array; NULL is allowed. */
 void weft__place_infos_free(device_info *d, int n);
 
 typedef struct placement {

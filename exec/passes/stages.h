@@ -31,6 +31,7 @@ typedef struct stage_route {
   int relay; /* if the client's task relays the value: the stage of that task's receive; else 0 */
 } stage_route;
 
+/* Starts with every node at stage 0; finish frees the lists.  Fails only if memory is short. */
 weft_err weft__stages_init(stages *s, int n_node);
 void weft__stages_finish(stages *s);
 /* Adds an edge, and raises the stage of its reader. */

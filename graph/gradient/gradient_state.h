@@ -54,6 +54,7 @@ typedef struct gradient_state {
 } gradient_state;
 
 bool weft__trainable(weft_dtype t); /* the type has derivatives (or may lead to one that has) */
+/* Adds a gradient to those of an output of a forward node; GRAD_NONE adds nothing.  Fails only if memory is short. */
 weft_err weft__gradient_arrive(gradient_state *s, weft_out to, const grad_value *v);
 /* Sums the gradients of one output, and keeps the sum as the only entry. */
 weft_err weft__gradient_total(gradient_state *s, weft_out o, grad_value *sum);

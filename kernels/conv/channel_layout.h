@@ -15,6 +15,8 @@ typedef struct image_view {
   float *data; /* (batch, height, width, channels) */
 } image_view;  /* {0} at first; weft__image_view_finish frees it, also after an error */
 
+/* weft__image_view_in makes a view to read t, weft__image_view_out one whose data is not initialized, for an output:
+ * weft__image_view_store then writes the data to t.  A view borrows t.  RESOURCE_EXHAUSTED: no memory for a copy. */
 weft_err weft__image_view_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second);
 weft_err weft__image_view_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second);
 void weft__image_view_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second);

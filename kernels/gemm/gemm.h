@@ -18,6 +18,7 @@ typedef struct gemm {
   bool accumulate;       /* c += a b */
 } gemm;
 
+/* Returns true if matrices of this type can be multiplied; the two functions below do not check it. */
 bool weft__gemm_has(weft_dtype t);
 void weft__gemm_serial(const gemm *g);           /* on the caller's thread */
 void weft__gemm(const kernel *k, const gemm *g); /* split over the step's threads */

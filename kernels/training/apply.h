@@ -28,6 +28,7 @@ typedef struct optimizer {
   enum { SIGNS_FREE, SIGNS_CHECKED, SIGNS_CHECKED_SPARSE } signs; /* lr > 0, l1 and l2 >= 0, lr_power <= 0 */
 } optimizer;
 
+/* Callbacks of a row, for all four kinds of op: APPLY below sets them. */
 weft_err weft__apply_infer(infer *s);
 weft_err weft__apply_prepare(const weft_node *node, void **state);
 void weft__apply_unprepare(void *state);

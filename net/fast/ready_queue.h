@@ -56,6 +56,7 @@ typedef struct ready_queue {
   uint64_t least_served;                 /* of the sources that rested, when one was last given turns */
 } ready_queue;
 
+/* Makes an empty queue; cannot fail. */
 void weft__ready_queue_init(ready_queue *q);
 void weft__ready_queue_finish(ready_queue *q); /* every source was unregistered, or is not used any more */
 

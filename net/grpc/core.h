@@ -54,6 +54,7 @@ typedef struct core_args {
   grpc_resource_quota *quota; /* NULL: none */
 } core_args;
 void weft__core_args_common(core_args *a); /* initializes with what clients and servers share */
+/* Adds a number; the key is a literal.  There is room for CORE_ARGS_MAX of them. */
 void weft__core_args_add(core_args *a, const char *key, int value);
 /* For a server with a memory limit: gRPC's own buffers may take half of it.  A message that does not fit is refused
  * with RESOURCE_EXHAUSTED while it arrives. */

@@ -15,6 +15,7 @@ typedef struct lookup_result {
   char *target[RESOLVE_FAMILIES]; /* "ipv4:10.0.0.1:2222,10.0.0.2:2222", one for each family */
   char why[128];                  /* it was not resolved */
 } lookup_result;
+/* Frees the targets; r is not used afterwards. */
 void weft__lookup_result_finish(lookup_result *r);
 
 typedef struct name_lookup name_lookup;

@@ -4,6 +4,7 @@
 
 #include "weft/core.h"
 
+/* Sets the function of the process, which kernels call from then on.  Any thread may call it. */
 void weft__call_set(weft_call_fn *fn, void *arg);
 
 #endif

@@ -22,6 +22,7 @@ weft_err weft__quantized_infer(infer *s, int at, int out);
 /* Stores the shape of output 0: the product of inputs 0 and 1, which transpose_a and transpose_b may transpose. */
 weft_err weft__quantized_matmul_infer(infer *s);
 
+/* Read and write element i, which exists, of a tensor of a quantized type.  A value that is written fits the type. */
 int64_t weft__quantized_get(const weft_tensor *t, int64_t i);
 void weft__quantized_put(weft_tensor *t, int64_t i, int64_t v);
 /* Return the number that v represents, and the integer nearest to a number: any integer, or one of the type. */

@@ -32,6 +32,7 @@ typedef struct segment_division {
   bool root;
 } segment_division;
 
+/* Divides all rows, over the step's threads. */
 void weft__segment_divide(const kernel *k, segment_division *d, int64_t rows);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "graph/op.h"
 
+/* Gradients of sorted and of unsorted sums and so on; a failure is recorded in the graph (graph/build.h). */
 weft_err weft__segment_sum_grad(backprop *b);
 weft_err weft__segment_mean_grad(backprop *b);
 weft_err weft__segment_prod_grad(backprop *b);

@@ -4,6 +4,7 @@
 
 #include "graph/op.h"
 
+/* A failure to add a node is recorded in the graph (graph/build.h). */
 weft_err weft__csr_matmul_grad(backprop *b);
 weft_err weft__csr_sparse_matmul_grad(backprop *b);
 weft_err weft__csr_add_grad(backprop *b);

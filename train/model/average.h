@@ -15,6 +15,7 @@ struct weft_average {
   map kept; /* name of the averaged value -> average_ref */
 };
 
+/* Copies the name (NULL: TensorFlow's).  The caller destroys *out before the graph; the nodes stay. */
 weft_err weft__average_create(weft_average **out, weft_graph *g, double decay, weft_out updates, bool zero_debias,
                               const char *name);
 void weft__average_destroy(weft_average *a);

@@ -40,6 +40,7 @@ weft_out weft__image_flip(weft_graph *g, weft_out x, const char *name, bool up_d
 
 /* ---- colors ---- */
 
+/* tf.image.adjust_brightness, adjust_contrast, adjust_saturation, adjust_hue and per_image_standardization. */
 weft_out weft__image_brightness(weft_graph *g, weft_out x, const char *name, term delta);
 weft_out weft__image_contrast(weft_graph *g, weft_out x, const char *name, term factor);
 weft_out weft__image_saturation(weft_graph *g, weft_out x, const char *name, term factor);

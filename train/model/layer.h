@@ -19,6 +19,7 @@ typedef struct layer {
   bool channels_first; /* images are NCHW */
 } layer;
 
+/* The last axis of x, whose size must be known, becomes `units`. */
 weft_out weft__dense(weft_graph *g, weft_out x, int64_t units, const layer *l);
 /* size[2] is height and width. */
 weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const int64_t *size, const layer *l);

@@ -36,6 +36,7 @@ weft_dtype weft__term_type(const weft_graph *g, term x);
 /* Returns true if the operand is one number that is known now. */
 bool weft__term_known(term x, double *value);
 
+/* Adds OP(x), called `name`. */
 weft_out weft__named_unary(weft_graph *g, const char *type, const char *name, weft_out x);
 /* Adds x OP y.  A number becomes the constant name/x or name/y; it is float if both are numbers. */
 weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y);
@@ -45,6 +46,7 @@ static inline weft_out weft__named_binary_of(weft_graph *g, const char *type, co
   return weft__named_binary(g, type, name, OUT(x), OUT(y));
 }
 
+/* Adds a constant vector of n integers: int32, or int64 if a value does not fit. */
 weft_out weft__named_ints(weft_graph *g, const char *name, const int64_t *v, int n);
 /* Adds a constant with one value in all elements. */
 weft_out weft__named_full(weft_graph *g, const char *name, weft_dtype type, const shape *s, double v);

@@ -82,6 +82,8 @@ struct update { /* the update of one variable */
   grad_value gradient;
 };
 
+/* As the public functions of these names (weft/train.h).  The caller destroys *out before the graph; the nodes stay.
+ * weft__optimizer_set returns INVALID_ARGUMENT for a parameter that the kind does not have. */
 weft_err weft__optimizer_create(weft_optimizer **out, weft_graph *g, const char *kind, const char *name);
 void weft__optimizer_destroy(weft_optimizer *o);
 weft_err weft__optimizer_set(weft_optimizer *o, const char *param, const setting *value);

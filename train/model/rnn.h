@@ -14,6 +14,7 @@ typedef struct cell {
 } cell;
 
 enum { CELL_STATES = 2 }; /* maximum: c and h for LSTM; GRU has one; the last one is the output */
+/* Returns the number of states of a cell, 1 or 2. */
 int weft__rnn_cell_states(const cell *c);
 
 typedef struct rnn {

@@ -12,6 +12,7 @@ typedef struct decay {
   bool staircase;
 } decay;
 
+/* tf.train's decays of these names.  WEFT_NONE on failure, and the graph keeps the error (graph/build.h). */
 weft_out weft__exponential_decay(weft_graph *g, const decay *d);
 weft_out weft__natural_exp_decay(weft_graph *g, const decay *d);
 weft_out weft__inverse_time_decay(weft_graph *g, const decay *d);

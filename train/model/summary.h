@@ -5,6 +5,8 @@
 #include "graph/graph.h"
 #include "weft/train.h"
 
+/* All return the summary, a string; WEFT_NONE on failure, and the graph keeps the error (graph/build.h).  opts may be
+ * NULL. */
 weft_out weft__summary_scalar(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
 weft_out weft__summary_histogram(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
 weft_out weft__summary_image(weft_graph *g, const char *name, weft_out x, int max_outputs,

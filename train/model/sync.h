@@ -19,6 +19,9 @@ struct weft_sync {
   weft_out local_init, chief_init, ready_for_local_init;
 };
 
+/* Borrows the optimizer, and later the averages; the caller destroys *out before them.  INVALID_ARGUMENT if aggregate
+ * is below 1.  weft__sync_average copies the list.  weft__sync_apply returns the train op and sets the rest of *s;
+ * WEFT_NONE on failure, and the graph keeps the error (graph/build.h). */
 weft_err weft__sync_create(weft_sync **out, weft_optimizer *o, int aggregate, int replicas, const char *name);
 void weft__sync_destroy(weft_sync *s);
 weft_err weft__sync_average(weft_sync *s, weft_average *a, int n, const weft_out *variables);

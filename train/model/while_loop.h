@@ -23,6 +23,7 @@ typedef struct while_loop {
   map entered; /* "node:slot" from outside -> its Enter, in the graph's memory */
 } while_loop;
 
+/* n is at most WHILE_LOOP_VARS. */
 void weft__while_loop_begin(while_loop *l, weft_graph *g, const char *name, int n, const weft_out *initial);
 void weft__while_loop_body(while_loop *l, weft_out condition);
 /* `next` has the variables of the next iteration; `last` gets their values after the loop. */

@@ -15,6 +15,8 @@ void weft__default_list_node(weft_graph *g, const char *list, weft_out node);
 void weft__default_list_out(weft_graph *g, const char *list, weft_out o);
 
 weft_out weft__default_init_of(weft_graph *g, const char *list, const char *name); /* for a collection of variables */
+/* A node that initializes the tables, and an output that names the variables without a value (with_local: the local
+ * ones too). */
 weft_out weft__default_tables_init(weft_graph *g);
 weft_out weft__default_report_of(weft_graph *g, const char *name, bool with_local);
 /* The caller owns *saver; it is NULL if the graph has no variables. */

@@ -7,6 +7,7 @@
 #include "tf.pb-c.h"
 #include "weft/train.h"
 
+/* Creates the folder and its first file.  The caller destroys *out, which writes what is queued and closes the file. */
 weft_err weft__event_writer_create(weft_event_writer **out, const char *dir, const weft_event_writer_opts *opts);
 void weft__event_writer_destroy(weft_event_writer *w);
 const char *weft__event_writer_dir(const weft_event_writer *w);

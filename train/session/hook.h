@@ -38,9 +38,13 @@ struct weft_run_context {
   size_t metadata_size;
 };
 
+/* Copies fns.  The caller destroys *out after the session that it is attached to; release(arg) is called then, and if
+ * creating fails. */
 weft_err weft__hook_create(weft_hook **out, const weft_hook_fns *fns, void *arg, void (*release)(void *arg));
 void weft__hook_destroy(weft_hook *h);
 
+/* For before_run of the current hook: adds to what the run fetches, runs and is fed.  The value is borrowed until the
+ * run has ended.  INVALID_ARGUMENT if the output is fed already. */
 weft_err weft__context_fetch(weft_run_context *c, int n, const weft_out *fetches);
 weft_err weft__context_target(weft_run_context *c, int n, const weft_out *nodes);
 weft_err weft__context_feed(weft_run_context *c, weft_out to, const weft_tensor *value);

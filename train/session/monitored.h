@@ -4,6 +4,8 @@
 
 #include "train/session/hook.h"
 
+/* Opens the session, which may wait for other tasks.  The caller destroys *out.  Hooks and functions in opts must
+ * outlive it; strings are copied. */
 weft_err weft__monitored_create(weft_session **out, weft_graph *g, const weft_monitored_opts *opts);
 /* Returns INVALID_ARGUMENT if the session is of another kind. */
 weft_err weft__monitored_of(weft_session *sess, monitored **out);

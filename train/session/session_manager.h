@@ -38,6 +38,8 @@ typedef struct prepare_opts {
   bool *kept;      /* set if it was; may be NULL */
 } prepare_opts;
 
+/* For the chief: opens a session and restores or initializes.  The caller destroys *out; nothing is left open on an
+ * error. */
 weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, weft_session **out);
 /* Returns OUT_OF_RANGE, with a message, if the chief has finished and left, so the job is over. */
 weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, weft_session **out);

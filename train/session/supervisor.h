@@ -6,6 +6,7 @@
 #include "train/checkpoint/saver.h"
 #include "weft/supervise.h"
 
+/* As the public functions of these names (weft/supervise.h), whose arguments were checked before. */
 weft_err weft__supervisor_create(weft_supervisor **out, weft_graph *g, const weft_supervisor_opts *opts);
 void weft__supervisor_destroy(weft_supervisor *sv); /* stops first */
 weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const char *target,

@@ -1,17 +1,19 @@
 /* gemm.c - one matrix product: chooses the library or kernel that computes it, and splits it over threads.
  *
- * Float goes to oneDNN on x86.  Elsewhere it goes to our packed microkernel, or to OpenBLAS where packing costs more
- * than it saves.  It goes to our other microkernels if it is small or has few columns, or if neither library was built
- * in.  A product of few rows with a transposed operand goes to gemm_few_rows.c.  Double and complex go to OpenBLAS if
- * it supports the processor.  For an unknown processor OpenBLAS uses the code of the oldest one, and our plain loops
- * are twice as fast.  Integers use only the plain loops.  The longer side of the result is split, so that the operand
- * that every thread reads completely is the smaller one.
+ * Large products of floats go to the processor's matrix unit, where it has one (gemm_amx.c).  Other products of floats
+ * go to oneDNN on x86.  Elsewhere they go to our packed microkernel, or to OpenBLAS where packing costs more than it
+ * saves.  They go to our other microkernels if they are small or have few columns, or if neither library was built in.
+ * A product of few rows with a transposed operand goes to gemm_few_rows.c.  Double and complex go to OpenBLAS if it
+ * supports the processor.  For an unknown processor OpenBLAS uses the code of the oldest one, and our plain loops are
+ * twice as fast.  Integers use only the plain loops.  The longer side of the result is split, so that the operand that
+ * every thread reads completely is the smaller one.
  *
- * Include cycle with kernels/gemm/gemm_few_rows, kernels/gemm/gemm_library, kernels/gemm/gemm_narrow,
- * kernels/gemm/gemm_packed, kernels/gemm/gemm_plain, kernels/gemm/gemm_tile: gemm.c chooses among these ways to
- * multiply, and each is given the `gemm` declared here. */
+ * Include cycle with kernels/gemm/gemm_amx, kernels/gemm/gemm_few_rows, kernels/gemm/gemm_library,
+ * kernels/gemm/gemm_narrow, kernels/gemm/gemm_packed, kernels/gemm/gemm_plain, kernels/gemm/gemm_tile: gemm.c chooses
+ * among these ways to multiply, and each is given the `gemm` declared here. */
 #include "kernels/gemm/gemm.h"
 #include "base/cast.h"
+#include "kernels/gemm/gemm_amx.h"
 #include "kernels/gemm/gemm_few_rows.h"
 #include "kernels/gemm/gemm_library.h"
 #include "kernels/gemm/gemm_narrow.h"
@@ -97,6 +99,7 @@ static void run_parts(void *arg, int64_t begin, int64_t end) {
 }
 
 void weft__gemm(const kernel *k, const gemm *g) {
+  if (weft__gemm_amx(k, g)) return;
   const double work = (double)g->m * (double)g->n * (double)g->k;
   const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
   const int64_t most = work / threads < LONG ? threads : 2 * threads;

@@ -1,0 +1,215 @@
+/* amx.c - the matrix unit of x86 processors: its set-up, the packing of its operands and its innermost loop. */
+#include "kernels/gemm/amx.h"
+
+#if defined(__x86_64__) && defined(__linux__) && (__GNUC__ >= 12 || (defined(__clang__) && __clang_major__ >= 14))
+#include <immintrin.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define AMX __attribute__((target("amx-tile,amx-bf16")))
+#define PACKS __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")))
+
+/* ---- whether there is one ---- */
+static struct {
+  pthread_once_t once;
+  bool has;
+} amx = {.once = PTHREAD_ONCE_INIT};
+
+/* Asks the kernel for the unit's registers: threads do not have them before. */
+static bool amx_permitted(void) {
+  enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+  return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+static bool amx_in_processor(void) {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  enum { BF16 = 1 << 22, TILE = 1 << 24, AVX512_BF16 = 1 << 5 };
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
+    return false;
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
+  if (!(d & BF16) || !(d & TILE)) return false;
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(1));
+  return a & AVX512_BF16;
+}
+
+static void amx_look(void) { amx.has = amx_in_processor() && amx_permitted(); }
+
+bool weft__amx_has(void) {
+  pthread_once(&amx.once, amx_look);
+  return amx.has;
+}
+
+/* ---- packing ---- */
+
+typedef struct pieces {
+  __m512i of[AMX_PIECES]; /* 32 bfloat16 numbers: 16 of the first vector, 16 of the second */
+} pieces;
+
+typedef struct checked {
+  __mmask16 bad;
+} checked;
+
+static inline PACKS __m512 pieces_widen(__m256i half) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+}
+
+/* Notes whether a number of v has pieces that are not exact. */
+static inline PACKS void pieces_check(checked *c, __m512 v) {
+  enum { LOW = (127 - 102) << 23, HIGH = (127 + 127) << 23 }; /* 2^-102 and 2^127 as bits */
+  const __m512i size = _mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32(0x7fffffff));
+  const __mmask16 out =
+      _mm512_cmpge_epu32_mask(_mm512_sub_epi32(size, _mm512_set1_epi32(LOW)), _mm512_set1_epi32(HIGH - LOW));
+  c->bad |= _mm512_mask_test_epi32_mask(out, size, size);
+}
+
+static inline PACKS pieces pieces_of(checked *c, __m512 first, __m512 second) {
+  pieces p;
+  pieces_check(c, first);
+  pieces_check(c, second);
+  for (int i = 0; i < AMX_PIECES; i++) {
+    p.of[i] = (__m512i)_mm512_cvtne2ps_pbh(second, first);
+    if (i + 1 == AMX_PIECES) break;
+    first = _mm512_sub_ps(first, pieces_widen(_mm512_castsi512_si256(p.of[i])));
+    second = _mm512_sub_ps(second, pieces_widen(_mm512_extracti64x4_epi64(p.of[i], 1)));
+  }
+  return p;
+}
+
+/* A mask of the lanes that exist of those from `first` on. */
+static inline __mmask16 lanes_from(int64_t n, int64_t first) {
+  return (__mmask16)(n - first >= 16 ? 0xffff : n <= first ? 0 : (1 << (n - first)) - 1);
+}
+
+static inline PACKS pieces pieces_load(checked *c, const float *from, int64_t n) {
+  if (n >= AMX_TERMS) return pieces_of(c, _mm512_loadu_ps(from), _mm512_loadu_ps(from + 16));
+  return pieces_of(c, _mm512_maskz_loadu_ps(lanes_from(n, 0), from),
+                   _mm512_maskz_loadu_ps(lanes_from(n, 16), n > 16 ? from + 16 : from));
+}
+
+PACKS bool weft__amx_pack_a(uint16_t *to, const float *from, int64_t row, int64_t rows, int64_t terms) {
+  checked c = {0};
+  for (int64_t r = 0; r < terms; r += AMX_TERMS, to += AMX_STEP) {
+    for (int64_t i = 0; i < rows; i++) {
+      const pieces p = pieces_load(&c, from + i * row + r, terms - r);
+      for (int n = 0; n < AMX_PIECES; n++) _mm512_storeu_si512(to + n * AMX_BLOCK + i * AMX_TERMS, p.of[n]);
+    }
+    for (int n = 0; n < AMX_PIECES && rows < AMX_SIDE; n++)
+      memset(to + n * AMX_BLOCK + rows * AMX_TERMS, 0, (size_t)((AMX_SIDE - rows) * AMX_TERMS) * sizeof *to);
+  }
+  return !c.bad;
+}
+
+PACKS bool weft__amx_pack_b(uint16_t *to, const float *from, int64_t row, int64_t terms, int64_t columns) {
+  static const uint16_t pairs[32] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                                     8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  const __m512i order = _mm512_loadu_si512(pairs);
+  const __mmask16 some = lanes_from(columns, 0);
+  checked c = {0};
+  for (int64_t r = 0; r < terms; r += AMX_TERMS, to += AMX_STEP)
+    for (int i = 0; i < AMX_TERMS; i += 2, from += 2 * row) {
+      const __mmask16 first = r + i < terms ? some : 0, second = r + i + 1 < terms ? some : 0;
+      const pieces p = pieces_of(&c, first ? _mm512_maskz_loadu_ps(first, from) : _mm512_setzero_ps(),
+                                 second ? _mm512_maskz_loadu_ps(second, from + row) : _mm512_setzero_ps());
+      for (int n = 0; n < AMX_PIECES; n++)
+        _mm512_storeu_si512(to + n * AMX_BLOCK + i * AMX_SIDE, _mm512_permutexvar_epi16(order, p.of[n]));
+    }
+  return !c.bad;
+}
+
+/* ---- tiles ---- */
+
+typedef struct __attribute__((packed)) tile_config {
+  uint8_t palette, start_row, reserved[14];
+  uint16_t row_bytes[16];
+  uint8_t rows[16];
+} tile_config;
+
+AMX void weft__amx_begin(void) {
+  tile_config all = {.palette = 1};
+  for (int i = 0; i < 8; i++) all.row_bytes[i] = AMX_TERMS * sizeof(uint16_t), all.rows[i] = AMX_SIDE;
+  __asm__ volatile("" : : "r"(&all) : "memory"); /* the intrinsics do not say what memory they read and write */
+  _tile_loadconfig(&all);
+}
+
+AMX void weft__amx_end(void) { _tile_release(); }
+
+/* Registers 0 to 3 have the result, by rows and columns; 4 and 5 are of a, 6 and 7 of b.  A piece of b stays while
+ * those of a that it is multiplied with pass, so that there are 18 loads for 24 products. */
+#define MULTIPLY_PIECES(n)                                                                                             \
+  _tile_loadd(6, b + (n)*AMX_BLOCK, b_bytes);                                                                          \
+  if (two_columns) _tile_loadd(7, b + t->b_next + (n)*AMX_BLOCK, b_bytes);                                             \
+  for (int p = 0; p < AMX_PIECES - (n); p++) {                                                                         \
+    _tile_loadd(4, a + p * t->a_piece, a_bytes);                                                                       \
+    _tile_dpbf16ps(0, 4, 6);                                                                                           \
+    if (two_columns) _tile_dpbf16ps(1, 4, 7);                                                                          \
+    if (!two_rows) continue;                                                                                           \
+    _tile_loadd(5, a + t->a_next + p * t->a_piece, a_bytes);                                                           \
+    _tile_dpbf16ps(2, 5, 6);                                                                                           \
+    if (two_columns) _tile_dpbf16ps(3, 5, 7);                                                                          \
+  }
+
+static inline AMX __attribute__((always_inline)) void amx_sums(const amx_tile *t, const bool two_rows,
+                                                               const bool two_columns) {
+  const long a_bytes = t->a_row * (long)sizeof *t->a, b_bytes = AMX_TERMS * (long)sizeof *t->b;
+  const uint16_t *b = t->b;
+  for (int64_t i = 0; i < t->taps; i++) {
+    const uint16_t *a = t->a + t->tap[i];
+    for (int64_t k = 0; k < t->blocks; k++, a += t->a_step, b += AMX_STEP) {
+      MULTIPLY_PIECES(0)
+      MULTIPLY_PIECES(1)
+      MULTIPLY_PIECES(2)
+    }
+  }
+}
+
+static inline AMX __attribute__((always_inline)) void amx_run(const amx_tile *t, const bool two_rows,
+                                                              const bool two_columns) {
+  const long bytes = t->c_row * (long)sizeof *t->c;
+  float *below = t->c + AMX_SIDE * t->c_row;
+  __asm__ volatile("" ::: "memory");
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  if (t->add) {
+    _tile_loadd(0, t->c, bytes);
+    if (two_columns) _tile_loadd(1, t->c + AMX_SIDE, bytes);
+    if (two_rows) _tile_loadd(2, below, bytes);
+    if (two_rows && two_columns) _tile_loadd(3, below + AMX_SIDE, bytes);
+  }
+  amx_sums(t, two_rows, two_columns);
+  _tile_stored(0, t->c, bytes);
+  if (two_columns) _tile_stored(1, t->c + AMX_SIDE, bytes);
+  if (two_rows) _tile_stored(2, below, bytes);
+  if (two_rows && two_columns) _tile_stored(3, below + AMX_SIDE, bytes);
+  __asm__ volatile("" ::: "memory");
+}
+
+AMX void weft__amx_tile(const amx_tile *t) {
+  if (t->two_rows && t->two_columns)
+    amx_run(t, true, true);
+  else if (t->two_rows)
+    amx_run(t, true, false);
+  else if (t->two_columns)
+    amx_run(t, false, true);
+  else
+    amx_run(t, false, false);
+}
+
+#else
+
+bool weft__amx_has(void) { return false; }
+void weft__amx_begin(void) {}
+void weft__amx_end(void) {}
+void weft__amx_tile(const amx_tile *t) { (void)t; }
+bool weft__amx_pack_a(uint16_t *to, const float *from, int64_t row, int64_t rows, int64_t terms) {
+  return (void)to, (void)from, (void)row, (void)rows, (void)terms, false;
+}
+bool weft__amx_pack_b(uint16_t *to, const float *from, int64_t row, int64_t terms, int64_t columns) {
+  return (void)to, (void)from, (void)row, (void)terms, (void)columns, false;
+}
+
+#endif

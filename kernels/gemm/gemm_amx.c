@@ -1,0 +1,189 @@
+/* gemm_amx.c - c = a b for large matrices, on the matrix unit (amx.h says how it multiplies floats).
+ *
+ * Both operands are packed once, by all threads, up to TERMS columns of a and rows of b at a time; otherwise each
+ * thread would pack the smaller operand again.  Then every thread computes blocks of c.  A block of a stays in the
+ * second-level cache while panels of 32 columns of b pass, DEPTH terms of a panel at a time, which stay in the
+ * first-level cache together with their sums.  A transposed operand is transposed in parts of 16 rows or columns before
+ * it is packed.  Blocks and panels with numbers that the unit cannot multiply exactly are multiplied by gemm_tile.c. */
+#include "kernels/gemm/gemm_amx.h"
+#include "base/alloc.h"
+#include "kernels/gemm/amx.h"
+#include "kernels/gemm/gemm_tile.h"
+#include "kernels/simd/block_transpose_f32.h"
+#include <string.h>
+
+enum {
+  SIDE = 2 * AMX_SIDE, /* rows and columns of a tile */
+  TERMS = 512,         /* that are packed at a time: a block of a has 960 KiB */
+  DEPTH = 128,         /* terms of a panel of b that are multiplied at a time: 24 KiB */
+  BLOCK_ROWS = 320,
+  BLOCK_COLUMNS = 512, /* of a thread's piece of work */
+};
+static const double LEAST_PRODUCTS = 5e6;
+/* Packing an element costs as much as 32 products save, so this many rows and columns: 1/m + 1/n. */
+static const double MOST_PACKING = 1.0 / 50;
+
+typedef struct amx_job {
+  const gemm *g;
+  uint16_t *a, *b;       /* packed, by 32 rows or columns */
+  bool *bad_a, *bad_b;   /* for each 32 rows or columns: whether they are multiplied without the unit */
+  int64_t begin, depth;  /* terms */
+  int64_t steps;         /* blocks of terms */
+  int64_t rows, columns; /* of c in a piece of work */
+  bool add;
+} amx_job;
+
+static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+/* Numbers in 32 packed rows or columns. */
+static int64_t packed_size(const amx_job *j) { return 2 * j->steps * AMX_STEP; }
+
+/* ---- packing ---- */
+
+/* Packs 32 terms of up to 16 rows: the block of terms `at`, of rows from `first` on. */
+static bool amx_pack_rows(const amx_job *j, int64_t first, int64_t at, uint16_t *to) {
+  const gemm *g = j->g;
+  const int64_t rows = min_of(AMX_SIDE, g->m - first), begin = j->begin + at * AMX_TERMS;
+  const int64_t terms = min_of(AMX_TERMS, j->begin + j->depth - begin);
+  const float *a = g->a;
+  if (!g->ta) return weft__amx_pack_a(to, a + first * g->lda + begin, g->lda, rows, terms);
+  float turned[AMX_SIDE * AMX_TERMS];
+  weft__block_transpose_f32(turned, AMX_TERMS, a + begin * g->lda + first, g->lda, terms, rows);
+  return weft__amx_pack_a(to, turned, AMX_TERMS, rows, terms);
+}
+
+static bool amx_pack_columns(const amx_job *j, int64_t first, int64_t at, uint16_t *to) {
+  const gemm *g = j->g;
+  const int64_t columns = min_of(AMX_SIDE, g->n - first), begin = j->begin + at * AMX_TERMS;
+  const int64_t terms = min_of(AMX_TERMS, j->begin + j->depth - begin);
+  const float *b = g->b;
+  if (!g->tb) return weft__amx_pack_b(to, b + begin * g->ldb + first, g->ldb, terms, columns);
+  float turned[AMX_TERMS * AMX_SIDE];
+  weft__block_transpose_f32(turned, AMX_SIDE, b + first * g->ldb + begin, g->ldb, columns, terms);
+  return weft__amx_pack_b(to, turned, AMX_SIDE, terms, columns);
+}
+
+/* Packs the parts [begin, end) of 32 rows of a (or columns of b): with all of them for one step before the next, or
+ * all steps of one part, whichever reads in order. */
+static void amx_pack(amx_job *j, int64_t begin, int64_t end, bool of_b) {
+  const bool by_step = of_b ? !j->g->tb : j->g->ta;
+  const int64_t side = of_b ? j->g->n : j->g->m, parts = end - begin, count = parts * j->steps;
+  uint16_t *packed = of_b ? j->b : j->a;
+  bool *bad = of_b ? j->bad_b : j->bad_a;
+  memset(bad + begin, 0, (size_t)parts * sizeof *bad);
+  for (int64_t n = 0; n < count; n++) {
+    const int64_t part = begin + (by_step ? n % parts : n / j->steps), at = by_step ? n / parts : n % j->steps;
+    for (int64_t half = 0; half < 2; half++) {
+      const int64_t first = part * SIDE + half * AMX_SIDE;
+      if (first >= side) break;
+      uint16_t *to = packed + part * packed_size(j) + (half * j->steps + at) * AMX_STEP;
+      if (!(of_b ? amx_pack_columns : amx_pack_rows)(j, first, at, to)) bad[part] = true;
+    }
+  }
+}
+
+static void amx_pack_a(void *arg, int64_t begin, int64_t end) { amx_pack(arg, begin, end, false); }
+static void amx_pack_b(void *arg, int64_t begin, int64_t end) { amx_pack(arg, begin, end, true); }
+
+/* ---- products ---- */
+
+/* A block of c that is computed over all packed terms. */
+typedef struct amx_block {
+  int64_t first, rows;     /* rows */
+  int64_t column, columns; /* at most 32 */
+} amx_block;
+
+/* Multiplies floats: one tile of c. */
+static void amx_without(const amx_job *j, int64_t first, const amx_block *b) {
+  gemm g = *j->g;
+  g.a = (const float *)g.a + (g.ta ? j->begin * g.lda + first : first * g.lda + j->begin);
+  g.b = (const float *)g.b + (g.tb ? b->column * g.ldb + j->begin : j->begin * g.ldb + b->column);
+  g.c = (float *)g.c + first * g.ldc + b->column;
+  g.m = min_of(SIDE, j->g->m - first), g.n = b->columns, g.k = j->depth, g.accumulate = j->add;
+  weft__gemm_tile(&g);
+}
+
+/* Sets sums to the product of a block's rows with a panel: (rows rounded up, 32). */
+static void amx_panel(const amx_job *j, const amx_block *b, float *sums) {
+  static const int64_t no_tap[1] = {0};
+  amx_tile t = {.tap = no_tap, .taps = 1, .a_row = AMX_TERMS, .a_step = AMX_STEP, .a_piece = AMX_BLOCK, .c_row = SIDE};
+  t.a_next = t.b_next = j->steps * AMX_STEP, t.two_columns = b->columns > AMX_SIDE;
+  for (int64_t done = 0; done < j->steps; done += t.blocks) {
+    t.blocks = min_of(DEPTH / AMX_TERMS, j->steps - done);
+    t.b = j->b + b->column / SIDE * packed_size(j) + done * AMX_STEP, t.add = done > 0;
+    for (int64_t row = 0; row < b->rows; row += SIDE) {
+      t.a = j->a + (b->first + row) / SIDE * packed_size(j) + done * AMX_STEP;
+      t.c = sums + row * SIDE, t.two_rows = b->rows - row > AMX_SIDE;
+      weft__amx_tile(&t);
+    }
+  }
+}
+
+static void amx_store(const amx_job *j, int64_t first, const amx_block *b, const float *sums) {
+  const int64_t rows = min_of(SIDE, j->g->m - first);
+  float *c = (float *)j->g->c + first * j->g->ldc + b->column;
+  for (int64_t r = 0; r < rows; r++, c += j->g->ldc, sums += SIDE) {
+    if (!j->add)
+      memcpy(c, sums, (size_t)b->columns * sizeof *c);
+    else
+      for (int64_t i = 0; i < b->columns; i++) c[i] += sums[i];
+  }
+}
+
+static void amx_block_run(const amx_job *j, const amx_block *b) {
+  _Alignas(64) float sums[BLOCK_ROWS * SIDE];
+  amx_panel(j, b, sums);
+  for (int64_t row = 0; row < b->rows; row += SIDE) {
+    if (j->bad_b[b->column / SIDE] || j->bad_a[(b->first + row) / SIDE])
+      amx_without(j, b->first + row, b);
+    else
+      amx_store(j, b->first + row, b, sums + row * SIDE);
+  }
+}
+
+static void amx_pieces(void *arg, int64_t begin, int64_t end) {
+  const amx_job *j = arg;
+  const int64_t across = parts_of(j->g->n, j->columns);
+  weft__amx_begin();
+  for (int64_t i = begin; i < end; i++) {
+    amx_block b = {.first = i / across * j->rows, .column = i % across * j->columns};
+    const int64_t last = min_of(b.column + j->columns, j->g->n);
+    b.rows = min_of(j->rows, j->g->m - b.first);
+    for (; b.column < last; b.column += SIDE) {
+      b.columns = min_of(SIDE, last - b.column);
+      amx_block_run(j, &b);
+    }
+  }
+  weft__amx_end();
+}
+
+static bool fits_amx(const gemm *g) {
+  const double m = (double)g->m, n = (double)g->n;
+  return g->type == WEFT_FLOAT && g->k >= 2 * AMX_TERMS && m * n * (double)g->k >= LEAST_PRODUCTS &&
+         1 / m + 1 / n < MOST_PACKING && weft__amx_has();
+}
+
+bool weft__gemm_amx(const kernel *k, const gemm *g) {
+  if (!fits_amx(g)) return false;
+  const int64_t down = parts_of(g->m, SIDE), across = parts_of(g->n, SIDE);
+  amx_job j = {.g = g, .columns = BLOCK_COLUMNS};
+  j.rows = parts_of(parts_of(g->m, parts_of(g->m, BLOCK_ROWS)), SIDE) * SIDE;                   /* equal blocks */
+  const int64_t terms = parts_of(parts_of(g->k, parts_of(g->k, TERMS)), AMX_TERMS) * AMX_TERMS; /* equal parts */
+  const size_t line = (size_t)(SIDE * terms * AMX_PIECES) * sizeof *j.a;
+  j.a = weft__alloc_aligned(((size_t)(down + across)) * (line + sizeof(bool)));
+  if (!j.a) return false;
+  j.b = j.a + (size_t)down * line / sizeof *j.a;
+  j.bad_a = (bool *)((char *)j.a + (size_t)(down + across) * line), j.bad_b = j.bad_a + down;
+  while (j.columns > SIDE && parts_of(g->m, j.rows) * parts_of(g->n, j.columns) < 8) j.columns /= 2;
+  for (j.begin = 0; j.begin < g->k; j.begin += j.depth) {
+    j.depth = min_of(terms, g->k - j.begin), j.steps = parts_of(j.depth, AMX_TERMS);
+    j.add = g->accumulate || j.begin > 0;
+    weft__kernel_loop(k, down, SIDE * j.depth / 4, amx_pack_a, &j);
+    weft__kernel_loop(k, across, SIDE * j.depth / 4, amx_pack_b, &j);
+    weft__kernel_loop(k, parts_of(g->m, j.rows) * parts_of(g->n, j.columns), 1000000, amx_pieces, &j);
+  }
+  weft__free(j.a);
+  return true;
+}

@@ -1,0 +1,121 @@
+/* gemm_amx_test.c - products on the matrix unit: what they are, how they round, and numbers that it cannot multiply. */
+#include "kernels/gemm/gemm_amx.h"
+#include "kernels/gemm/amx.h"
+#include "kernels/gemm/gemm_tile.h"
+#include "tests/check.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { PAD = 3 }; /* columns between the end of a row of c and the next row */
+static const float UNTOUCHED = 77;
+static const kernel alone;
+
+static float noise(uint32_t *state) {
+  *state = *state * 1664525u + 1013904223u;
+  return (float)(*state >> 8) / (float)(1 << 23) - 1.0f;
+}
+
+static float *numbers(int64_t n, uint32_t seed) {
+  float *p = malloc((size_t)n * sizeof *p);
+  for (int64_t i = 0; i < n; i++) p[i] = noise(&seed);
+  return p;
+}
+
+/* A product and what it is in double precision. */
+typedef struct example {
+  gemm g;
+  float *a, *b, *c;
+} example;
+
+static float *left(const example *e, int64_t i, int64_t r) {
+  return e->a + (e->g.ta ? r * e->g.lda + i : i * e->g.lda + r);
+}
+static float *right(const example *e, int64_t r, int64_t j) {
+  return e->b + (e->g.tb ? j * e->g.ldb + r : r * e->g.ldb + j);
+}
+
+static example make(int64_t m, int64_t n, int64_t k, int flags) {
+  example e = {.g = {.type = WEFT_FLOAT, .m = m, .n = n, .k = k}};
+  gemm *g = &e.g;
+  g->ta = flags & 1, g->tb = flags & 2, g->accumulate = flags & 4;
+  g->lda = (g->ta ? m : k) + PAD, g->ldb = (g->tb ? k : n) + PAD, g->ldc = n + PAD;
+  e.a = numbers((g->ta ? k : m) * g->lda, 1), e.b = numbers((g->tb ? n : k) * g->ldb, 2);
+  e.c = malloc((size_t)(m * g->ldc) * sizeof(float));
+  g->a = e.a, g->b = e.b, g->c = e.c;
+  return e;
+}
+
+static void end(const example *e) { free(e->a), free(e->b), free(e->c); }
+
+static double exact(const example *e, int64_t i, int64_t j) {
+  double sum = e->g.accumulate ? (double)UNTOUCHED : 0;
+  for (int64_t r = 0; r < e->g.k; r++) sum += (double)*left(e, i, r) * (double)*right(e, r, j);
+  return sum;
+}
+
+static void clear(const example *e) {
+  for (int64_t i = 0; i < e->g.m * e->g.ldc; i++) e->c[i] = UNTOUCHED;
+}
+
+/* Returns the root of the mean square of the errors, relative to that of the results. */
+static double error_of(const example *e) {
+  double errors = 0, results = 0;
+  for (int64_t i = 0; i < e->g.m; i++) {
+    for (int64_t j = 0; j < e->g.n; j++) {
+      const double right_one = exact(e, i, j), off = (double)e->c[i * e->g.ldc + j] - right_one;
+      errors += off * off, results += right_one * right_one;
+    }
+    for (int64_t j = e->g.n; j < e->g.ldc; j++) EXPECT_NEAR(e->c[i * e->g.ldc + j], UNTOUCHED, 0);
+  }
+  return sqrt(errors / results);
+}
+
+TEST(errors_are_at_most_those_of_float_products) {
+  /* edges of tiles, of blocks of rows and of columns, of packed terms, and of all of them */
+  static const int64_t sizes[][3] = {
+      {128, 128, 320}, {100, 513, 101}, {321, 77, 250}, {350, 140, 520}, {64, 250, 1060}};
+  if (!weft__amx_has()) return;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (int flags = 0; flags < 8; flags++) {
+      const example e = make(sizes[s][0], sizes[s][1], sizes[s][2], flags);
+      clear(&e);
+      weft__gemm_tile(&e.g);
+      const double of_floats = error_of(&e);
+      clear(&e);
+      if (!weft__gemm_amx(&alone, &e.g)) EXPECT(!"the product was not computed");
+      EXPECT(error_of(&e) <= of_floats);
+      end(&e);
+    }
+}
+
+/* Numbers without three exact pieces, one in a row of a and one in a column of b, are multiplied as floats.  Rows and
+ * columns beside theirs are too, and must be right as well. */
+TEST(numbers_without_exact_pieces_are_multiplied_as_floats) {
+  const float odd[] = {INFINITY, -INFINITY, NAN, 3.4e38f, 1e-36f, 1e-42f};
+  if (!weft__amx_has()) return;
+  for (size_t o = 0; o < sizeof odd / sizeof *odd; o++)
+    for (int flags = 0; flags < 8; flags++) {
+      const example e = make(128, 192, 320, flags);
+      *left(&e, 40, 300) = odd[o];
+      *right(&e, 7, 100) = odd[o];
+      for (int64_t r = 0; r < 320; r++) *left(&e, 90, r) *= 1e-36f;
+      clear(&e);
+      EXPECT(weft__gemm_amx(&alone, &e.g));
+      for (int64_t i = 0; i < e.g.m; i++)
+        for (int64_t j = 0; j < e.g.n; j++) {
+          const double sum = exact(&e, i, j), got = (double)e.c[i * e.g.ldc + j];
+          if (isnan(sum) || isinf(sum))
+            EXPECT(isnan(sum) ? isnan(got) : got == sum);
+          else if (fabs(sum) < 3e38)
+            EXPECT_NEAR(got, sum,
+                        1e-4 * fmax(fabs(sum), i == 90 && !e.g.accumulate ? 1e-35 : fmax(1, fabs((double)odd[o]))));
+        }
+      end(&e);
+    }
+}
+
+TEST(small_products_are_left_to_others) {
+  const example e = make(64, 64, 64, 0);
+  EXPECT(!weft__gemm_amx(&alone, &e.g));
+  end(&e);
+}

@@ -265,6 +265,11 @@ static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   if (s->size[0] <= 0 || s->size[1] <= 0) return WEFT_OK;
   sweep_taps(s);
   s->infinite = false;
+  if (weft__conv_amx_fits(s)) {
+    WEFT_TRY(weft__conv_amx_sweep(k, s, f));
+    if (!s->infinite) return WEFT_OK;
+    s->infinite = false;
+  }
   const bool square = weft__winograd_2d_fits(s), row = !square && weft__winograd_1d_fits(s);
   if (square) WEFT_TRY(weft__winograd_2d_sweep(k, s, f));
   if (row) WEFT_TRY(weft__winograd_1d_sweep(k, s, f));

@@ -141,5 +141,9 @@ weft_err weft__winograd_1d_filter(kernel *k, const conv *c, const float *x, cons
 /* conv_winograd_2d.c: the same two functions. */
 bool weft__winograd_2d_fits(const sweep *s);
 weft_err weft__winograd_2d_sweep(kernel *k, sweep *s, const float *f);
+/* conv_amx.c: the same two functions.  sweep sets s->infinite before it has called `after`, and another way must then
+ * compute the result. */
+bool weft__conv_amx_fits(const sweep *s);
+weft_err weft__conv_amx_sweep(kernel *k, sweep *s, const float *f);
 
 #endif

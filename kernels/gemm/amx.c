@@ -119,6 +119,16 @@ PACKS bool weft__amx_pack_b(uint16_t *to, const float *from, int64_t row, int64_
   return !c.bad;
 }
 
+PACKS bool weft__amx_split(uint16_t *to, int64_t piece, const float *from, int64_t n) {
+  checked c = {0};
+  for (int64_t i = 0; i < n; i += AMX_TERMS) {
+    const pieces p = pieces_load(&c, from + i, n - i);
+    const __mmask32 some = n - i >= AMX_TERMS ? ~(__mmask32)0 : ((__mmask32)1 << (n - i)) - 1;
+    for (int k = 0; k < AMX_PIECES; k++) _mm512_mask_storeu_epi16(to + k * piece + i, some, p.of[k]);
+  }
+  return !c.bad;
+}
+
 /* ---- tiles ---- */
 
 typedef struct __attribute__((packed)) tile_config {
@@ -136,67 +146,95 @@ AMX void weft__amx_begin(void) {
 
 AMX void weft__amx_end(void) { _tile_release(); }
 
-/* Registers 0 to 3 have the result, by rows and columns; 4 and 5 are of a, 6 and 7 of b.  A piece of b stays while
- * those of a that it is multiplied with pass, so that there are 18 loads for 24 products. */
-#define MULTIPLY_PIECES(n)                                                                                             \
+/* Registers 0 to 3 have the result, 4 and 5 are of a, 6 and 7 of b.  A piece of b stays while those of a that it is
+ * multiplied with pass, so that there are 18 loads for 24 products. The products of a register wait for each other, so
+ * there should be four registers of results. */
+#define LOAD_A(n, strip) _tile_loadd(n, a + t->a_strip[strip] + p * t->a_piece, a_bytes)
+
+/* Two strips, or one, by two columns. */
+#define MULTIPLY_WIDE(n)                                                                                               \
   _tile_loadd(6, b + (n)*AMX_BLOCK, b_bytes);                                                                          \
-  if (two_columns) _tile_loadd(7, b + t->b_next + (n)*AMX_BLOCK, b_bytes);                                             \
+  _tile_loadd(7, b + t->b_next + (n)*AMX_BLOCK, b_bytes);                                                              \
   for (int p = 0; p < AMX_PIECES - (n); p++) {                                                                         \
-    _tile_loadd(4, a + p * t->a_piece, a_bytes);                                                                       \
+    LOAD_A(4, 0);                                                                                                      \
     _tile_dpbf16ps(0, 4, 6);                                                                                           \
-    if (two_columns) _tile_dpbf16ps(1, 4, 7);                                                                          \
-    if (!two_rows) continue;                                                                                           \
-    _tile_loadd(5, a + t->a_next + p * t->a_piece, a_bytes);                                                           \
+    _tile_dpbf16ps(1, 4, 7);                                                                                           \
+    if (strips < 2) continue;                                                                                          \
+    LOAD_A(5, 1);                                                                                                      \
     _tile_dpbf16ps(2, 5, 6);                                                                                           \
-    if (two_columns) _tile_dpbf16ps(3, 5, 7);                                                                          \
+    _tile_dpbf16ps(3, 5, 7);                                                                                           \
   }
 
-static inline AMX __attribute__((always_inline)) void amx_sums(const amx_tile *t, const bool two_rows,
-                                                               const bool two_columns) {
+/* Up to four strips by one column. */
+#define MULTIPLY_HIGH(n)                                                                                               \
+  _tile_loadd(6, b + (n)*AMX_BLOCK, b_bytes);                                                                          \
+  for (int p = 0; p < AMX_PIECES - (n); p++) {                                                                         \
+    LOAD_A(4, 0);                                                                                                      \
+    _tile_dpbf16ps(0, 4, 6);                                                                                           \
+    if (strips > 1) LOAD_A(5, 1);                                                                                      \
+    if (strips > 1) _tile_dpbf16ps(1, 5, 6);                                                                           \
+    if (strips > 2) LOAD_A(4, 2);                                                                                      \
+    if (strips > 2) _tile_dpbf16ps(2, 4, 6);                                                                           \
+    if (strips > 3) LOAD_A(5, 3);                                                                                      \
+    if (strips > 3) _tile_dpbf16ps(3, 5, 6);                                                                           \
+  }
+
+static inline AMX __attribute__((always_inline)) void amx_sums(const amx_tile *t, const int strips, const bool wide) {
   const long a_bytes = t->a_row * (long)sizeof *t->a, b_bytes = AMX_TERMS * (long)sizeof *t->b;
   const uint16_t *b = t->b;
   for (int64_t i = 0; i < t->taps; i++) {
     const uint16_t *a = t->a + t->tap[i];
     for (int64_t k = 0; k < t->blocks; k++, a += t->a_step, b += AMX_STEP) {
-      MULTIPLY_PIECES(0)
-      MULTIPLY_PIECES(1)
-      MULTIPLY_PIECES(2)
+      if (wide) {
+        MULTIPLY_WIDE(0)
+        MULTIPLY_WIDE(1)
+        MULTIPLY_WIDE(2)
+      } else {
+        MULTIPLY_HIGH(0)
+        MULTIPLY_HIGH(1)
+        MULTIPLY_HIGH(2)
+      }
     }
   }
 }
 
-static inline AMX __attribute__((always_inline)) void amx_run(const amx_tile *t, const bool two_rows,
-                                                              const bool two_columns) {
+static inline AMX __attribute__((always_inline)) void amx_run(const amx_tile *t, const int strips, const bool wide) {
   const long bytes = t->c_row * (long)sizeof *t->c;
-  float *below = t->c + AMX_SIDE * t->c_row;
+  float *c[4];
+  for (int i = 0; i < 4; i++) c[i] = t->c + (wide ? t->c_strip[i / 2] + i % 2 * AMX_SIDE : t->c_strip[i]);
+  const int tiles = wide ? 2 * strips : strips;
   __asm__ volatile("" ::: "memory");
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
   if (t->add) {
-    _tile_loadd(0, t->c, bytes);
-    if (two_columns) _tile_loadd(1, t->c + AMX_SIDE, bytes);
-    if (two_rows) _tile_loadd(2, below, bytes);
-    if (two_rows && two_columns) _tile_loadd(3, below + AMX_SIDE, bytes);
+    _tile_loadd(0, c[0], bytes);
+    if (tiles > 1) _tile_loadd(1, c[1], bytes);
+    if (tiles > 2) _tile_loadd(2, c[2], bytes);
+    if (tiles > 3) _tile_loadd(3, c[3], bytes);
   }
-  amx_sums(t, two_rows, two_columns);
-  _tile_stored(0, t->c, bytes);
-  if (two_columns) _tile_stored(1, t->c + AMX_SIDE, bytes);
-  if (two_rows) _tile_stored(2, below, bytes);
-  if (two_rows && two_columns) _tile_stored(3, below + AMX_SIDE, bytes);
+  amx_sums(t, strips, wide);
+  _tile_stored(0, c[0], bytes);
+  if (tiles > 1) _tile_stored(1, c[1], bytes);
+  if (tiles > 2) _tile_stored(2, c[2], bytes);
+  if (tiles > 3) _tile_stored(3, c[3], bytes);
   __asm__ volatile("" ::: "memory");
 }
 
 AMX void weft__amx_tile(const amx_tile *t) {
-  if (t->two_rows && t->two_columns)
-    amx_run(t, true, true);
-  else if (t->two_rows)
-    amx_run(t, true, false);
+  if (t->two_columns && t->strips == 2)
+    amx_run(t, 2, true);
   else if (t->two_columns)
-    amx_run(t, false, true);
+    amx_run(t, 1, true);
+  else if (t->strips == 4)
+    amx_run(t, 4, false);
+  else if (t->strips == 3)
+    amx_run(t, 3, false);
+  else if (t->strips == 2)
+    amx_run(t, 2, false);
   else
-    amx_run(t, false, false);
+    amx_run(t, 1, false);
 }
 
 #else
@@ -210,6 +248,9 @@ bool weft__amx_pack_a(uint16_t *to, const float *from, int64_t row, int64_t rows
 }
 bool weft__amx_pack_b(uint16_t *to, const float *from, int64_t row, int64_t terms, int64_t columns) {
   return (void)to, (void)from, (void)row, (void)terms, (void)columns, false;
+}
+bool weft__amx_split(uint16_t *to, int64_t piece, const float *from, int64_t n) {
+  return (void)to, (void)piece, (void)from, (void)n, false;
 }
 
 #endif

@@ -25,19 +25,21 @@ enum {
   AMX_STEP = AMX_PIECES * AMX_BLOCK, /* numbers from one block of packed operands to the next */
 };
 
-/* c[i][j] (+)= the sum of a[i][r] * b[r][j] over all taps and their blocks, for 16 or 32 rows and columns.  The blocks
- * of a tap follow each other in a at a distance of a_step.  Those of b follow each other over all taps. */
+/* c[i][j] (+)= the sum of a[i][r] * b[r][j] over all taps and their blocks.  The rows are in strips of 16: up to
+ * four strips by 16 columns, or up to two by 32.  The blocks of a tap follow each other in a at a distance of a_step.
+ * Those of b follow each other over all taps. */
 typedef struct amx_tile {
   const uint16_t *a;
   const int64_t *tap;             /* offsets into a, one for each tap */
   int64_t taps, blocks;           /* blocks of each tap */
   int64_t a_row, a_step, a_piece; /* distances of rows, of blocks and of pieces */
-  int64_t a_next;                 /* from the first 16 rows to the next 16 */
+  int64_t a_strip[4], c_strip[4]; /* offsets of the strips in a and in c */
+  int strips;
   const uint16_t *b;
   int64_t b_next; /* from the first 16 columns to the next 16 */
   float *c;
   int64_t c_row;
-  bool two_rows, two_columns; /* 32 rows, 32 columns */
+  bool two_columns; /* 32 columns */
   bool add;
 } amx_tile;
 
@@ -55,5 +57,8 @@ bool weft__amx_pack_a(uint16_t *to, const float *from, int64_t row, int64_t rows
 
 /* Packs `terms` rows of `columns` <= 16 floats for b, in the same way. */
 bool weft__amx_pack_b(uint16_t *to, const float *from, int64_t row, int64_t terms, int64_t columns);
+
+/* Writes the pieces of n floats to to[0], to[piece] and to[2 * piece] and on, in the same way. */
+bool weft__amx_split(uint16_t *to, int64_t piece, const float *from, int64_t n);
 
 #endif

@@ -109,13 +109,13 @@ static void amx_without(const amx_job *j, int64_t first, const amx_block *b) {
 static void amx_panel(const amx_job *j, const amx_block *b, float *sums) {
   static const int64_t no_tap[1] = {0};
   amx_tile t = {.tap = no_tap, .taps = 1, .a_row = AMX_TERMS, .a_step = AMX_STEP, .a_piece = AMX_BLOCK, .c_row = SIDE};
-  t.a_next = t.b_next = j->steps * AMX_STEP, t.two_columns = b->columns > AMX_SIDE;
+  t.a_strip[1] = t.b_next = j->steps * AMX_STEP, t.c_strip[1] = AMX_SIDE * SIDE, t.two_columns = b->columns > AMX_SIDE;
   for (int64_t done = 0; done < j->steps; done += t.blocks) {
     t.blocks = min_of(DEPTH / AMX_TERMS, j->steps - done);
     t.b = j->b + b->column / SIDE * packed_size(j) + done * AMX_STEP, t.add = done > 0;
     for (int64_t row = 0; row < b->rows; row += SIDE) {
       t.a = j->a + (b->first + row) / SIDE * packed_size(j) + done * AMX_STEP;
-      t.c = sums + row * SIDE, t.two_rows = b->rows - row > AMX_SIDE;
+      t.c = sums + row * SIDE, t.strips = b->rows - row > AMX_SIDE ? 2 : 1;
       weft__amx_tile(&t);
     }
   }

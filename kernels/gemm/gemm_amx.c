@@ -20,10 +20,12 @@ enum {
   BLOCK_COLUMNS = 512, /* of a thread's piece of work */
 };
 static const double LEAST_PRODUCTS = 5e6;
-/* Packing an element costs as much as 32 products save, so this many rows and columns: 1/m + 1/n. */
-static const double MOST_PACKING = 1.0 / 50;
+/* Packing an element costs as much as some fifty products save, and storing a result as much as a hundred.  So these
+ * are the least number of terms, and the most that 1/m + 1/n may be. */
+enum { LEAST_TERMS = 160 };
+static const double MOST_PACKING = 1.0 / 100;
 
-typedef struct amx_job {
+typedef struct gemm_amx_work {
   const gemm *g;
   uint16_t *a, *b;       /* packed, by 32 rows or columns */
   bool *bad_a, *bad_b;   /* for each 32 rows or columns: whether they are multiplied without the unit */
@@ -31,19 +33,19 @@ typedef struct amx_job {
   int64_t steps;         /* blocks of terms */
   int64_t rows, columns; /* of c in a piece of work */
   bool add;
-} amx_job;
+} gemm_amx_work;
 
 static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* Numbers in 32 packed rows or columns. */
-static int64_t packed_size(const amx_job *j) { return 2 * j->steps * AMX_STEP; }
+static int64_t packed_size(const gemm_amx_work *j) { return 2 * j->steps * AMX_STEP; }
 
 /* ---- packing ---- */
 
 /* Packs 32 terms of up to 16 rows: the block of terms `at`, of rows from `first` on. */
-static bool amx_pack_rows(const amx_job *j, int64_t first, int64_t at, uint16_t *to) {
+static bool amx_pack_rows(const gemm_amx_work *j, int64_t first, int64_t at, uint16_t *to) {
   const gemm *g = j->g;
   const int64_t rows = min_of(AMX_SIDE, g->m - first), begin = j->begin + at * AMX_TERMS;
   const int64_t terms = min_of(AMX_TERMS, j->begin + j->depth - begin);
@@ -54,7 +56,7 @@ static bool amx_pack_rows(const amx_job *j, int64_t first, int64_t at, uint16_t 
   return weft__amx_pack_a(to, turned, AMX_TERMS, rows, terms);
 }
 
-static bool amx_pack_columns(const amx_job *j, int64_t first, int64_t at, uint16_t *to) {
+static bool amx_pack_columns(const gemm_amx_work *j, int64_t first, int64_t at, uint16_t *to) {
   const gemm *g = j->g;
   const int64_t columns = min_of(AMX_SIDE, g->n - first), begin = j->begin + at * AMX_TERMS;
   const int64_t terms = min_of(AMX_TERMS, j->begin + j->depth - begin);
@@ -67,7 +69,7 @@ static bool amx_pack_columns(const amx_job *j, int64_t first, int64_t at, uint16
 
 /* Packs the parts [begin, end) of 32 rows of a (or columns of b): with all of them for one step before the next, or
  * all steps of one part, whichever reads in order. */
-static void amx_pack(amx_job *j, int64_t begin, int64_t end, bool of_b) {
+static void amx_pack(gemm_amx_work *j, int64_t begin, int64_t end, bool of_b) {
   const bool by_step = of_b ? !j->g->tb : j->g->ta;
   const int64_t side = of_b ? j->g->n : j->g->m, parts = end - begin, count = parts * j->steps;
   uint16_t *packed = of_b ? j->b : j->a;
@@ -96,7 +98,7 @@ typedef struct amx_block {
 } amx_block;
 
 /* Multiplies floats: one tile of c. */
-static void amx_without(const amx_job *j, int64_t first, const amx_block *b) {
+static void amx_without(const gemm_amx_work *j, int64_t first, const amx_block *b) {
   gemm g = *j->g;
   g.a = (const float *)g.a + (g.ta ? j->begin * g.lda + first : first * g.lda + j->begin);
   g.b = (const float *)g.b + (g.tb ? b->column * g.ldb + j->begin : j->begin * g.ldb + b->column);
@@ -106,7 +108,7 @@ static void amx_without(const amx_job *j, int64_t first, const amx_block *b) {
 }
 
 /* Sets sums to the product of a block's rows with a panel: (rows rounded up, 32). */
-static void amx_panel(const amx_job *j, const amx_block *b, float *sums) {
+static void amx_panel(const gemm_amx_work *j, const amx_block *b, float *sums) {
   static const int64_t no_tap[1] = {0};
   amx_tile t = {.tap = no_tap, .taps = 1, .a_row = AMX_TERMS, .a_step = AMX_STEP, .a_piece = AMX_BLOCK, .c_row = SIDE};
   t.a_strip[1] = t.b_next = j->steps * AMX_STEP, t.c_strip[1] = AMX_SIDE * SIDE, t.two_columns = b->columns > AMX_SIDE;
@@ -121,18 +123,20 @@ static void amx_panel(const amx_job *j, const amx_block *b, float *sums) {
   }
 }
 
-static void amx_store(const amx_job *j, int64_t first, const amx_block *b, const float *sums) {
+static void amx_store(const gemm_amx_work *j, int64_t first, const amx_block *b, const float *sums) {
   const int64_t rows = min_of(SIDE, j->g->m - first);
   float *c = (float *)j->g->c + first * j->g->ldc + b->column;
   for (int64_t r = 0; r < rows; r++, c += j->g->ldc, sums += SIDE) {
-    if (!j->add)
-      memcpy(c, sums, (size_t)b->columns * sizeof *c);
-    else
+    if (j->add)
       for (int64_t i = 0; i < b->columns; i++) c[i] += sums[i];
+    else if (b->columns == SIDE) /* a size that the compiler knows */
+      memcpy(c, sums, SIDE * sizeof *c);
+    else
+      memcpy(c, sums, (size_t)b->columns * sizeof *c);
   }
 }
 
-static void amx_block_run(const amx_job *j, const amx_block *b) {
+static void amx_block_run(const gemm_amx_work *j, const amx_block *b) {
   _Alignas(64) float sums[BLOCK_ROWS * SIDE];
   amx_panel(j, b, sums);
   for (int64_t row = 0; row < b->rows; row += SIDE) {
@@ -144,7 +148,7 @@ static void amx_block_run(const amx_job *j, const amx_block *b) {
 }
 
 static void amx_pieces(void *arg, int64_t begin, int64_t end) {
-  const amx_job *j = arg;
+  const gemm_amx_work *j = arg;
   const int64_t across = parts_of(j->g->n, j->columns);
   weft__amx_begin();
   for (int64_t i = begin; i < end; i++) {
@@ -161,14 +165,14 @@ static void amx_pieces(void *arg, int64_t begin, int64_t end) {
 
 static bool fits_amx(const gemm *g) {
   const double m = (double)g->m, n = (double)g->n;
-  return g->type == WEFT_FLOAT && g->k >= 2 * AMX_TERMS && m * n * (double)g->k >= LEAST_PRODUCTS &&
+  return g->type == WEFT_FLOAT && g->k >= LEAST_TERMS && m * n * (double)g->k >= LEAST_PRODUCTS &&
          1 / m + 1 / n < MOST_PACKING && weft__amx_has();
 }
 
 bool weft__gemm_amx(const kernel *k, const gemm *g) {
   if (!fits_amx(g)) return false;
   const int64_t down = parts_of(g->m, SIDE), across = parts_of(g->n, SIDE);
-  amx_job j = {.g = g, .columns = BLOCK_COLUMNS};
+  gemm_amx_work j = {.g = g, .columns = BLOCK_COLUMNS};
   j.rows = parts_of(parts_of(g->m, parts_of(g->m, BLOCK_ROWS)), SIDE) * SIDE;                   /* equal blocks */
   const int64_t terms = parts_of(parts_of(g->k, parts_of(g->k, TERMS)), AMX_TERMS) * AMX_TERMS; /* equal parts */
   const size_t line = (size_t)(SIDE * terms * AMX_PIECES) * sizeof *j.a;

@@ -73,7 +73,7 @@ static double error_of(const example *e) {
 TEST(errors_are_at_most_those_of_float_products) {
   /* edges of tiles, of blocks of rows and of columns, of packed terms, and of all of them */
   static const int64_t sizes[][3] = {
-      {128, 128, 320}, {100, 513, 101}, {321, 77, 250}, {350, 140, 520}, {64, 250, 1060}};
+      {224, 224, 192}, {130, 513, 201}, {321, 177, 250}, {450, 140, 520}, {200, 250, 1060}};
   if (!weft__amx_has()) return;
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
     for (int flags = 0; flags < 8; flags++) {
@@ -95,7 +95,7 @@ TEST(numbers_without_exact_pieces_are_multiplied_as_floats) {
   if (!weft__amx_has()) return;
   for (size_t o = 0; o < sizeof odd / sizeof *odd; o++)
     for (int flags = 0; flags < 8; flags++) {
-      const example e = make(128, 192, 320, flags);
+      const example e = make(224, 192, 320, flags);
       *left(&e, 40, 300) = odd[o];
       *right(&e, 7, 100) = odd[o];
       for (int64_t r = 0; r < 320; r++) *left(&e, 90, r) *= 1e-36f;
@@ -115,7 +115,7 @@ TEST(numbers_without_exact_pieces_are_multiplied_as_floats) {
 }
 
 TEST(small_products_are_left_to_others) {
-  const example e = make(64, 64, 64, 0);
+  const example e = make(100, 500, 784, 0);
   EXPECT(!weft__gemm_amx(&alone, &e.g));
   end(&e);
 }

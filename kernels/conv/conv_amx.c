@@ -43,7 +43,7 @@ bool weft__conv_amx_fits(const sweep *s) {
   if (s->taps == 0 || s->run == 0 || uses < LEAST_USES * s->step[0] * s->step[1]) return false;
   const double work = (double)s->c->batch * (double)(s->size[0] * s->size[1]) * (double)(uses * s->image.channels);
   const double filled = (double)(s->run * s->channels) / (double)(parts_of(s->run, AMX_TERMS) * AMX_TERMS * columns);
-  return work >= LEAST_WORK && filled >= LEAST_FILLED && !weft__winograd_2d_fits(s) && weft__amx_has();
+  return work >= LEAST_WORK && filled >= LEAST_FILLED && weft__amx_has();
 }
 
 /* ---- the filter ---- */

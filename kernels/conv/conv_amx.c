@@ -36,13 +36,15 @@ typedef struct amx_unit {
   int64_t rows;
 } amx_unit;
 
-static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
+static int64_t conv_amx_parts(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 bool weft__conv_amx_fits(const sweep *s) {
-  const int64_t uses = s->count[0] * s->count[1] * s->channels, columns = parts_of(s->channels, AMX_SIDE) * AMX_SIDE;
+  const int64_t uses = s->count[0] * s->count[1] * s->channels,
+                columns = conv_amx_parts(s->channels, AMX_SIDE) * AMX_SIDE;
   if (s->taps == 0 || s->run == 0 || uses < LEAST_USES * s->step[0] * s->step[1]) return false;
   const double work = (double)s->c->batch * (double)(s->size[0] * s->size[1]) * (double)(uses * s->image.channels);
-  const double filled = (double)(s->run * s->channels) / (double)(parts_of(s->run, AMX_TERMS) * AMX_TERMS * columns);
+  const double filled =
+      (double)(s->run * s->channels) / (double)(conv_amx_parts(s->run, AMX_TERMS) * AMX_TERMS * columns);
   return work >= LEAST_WORK && filled >= LEAST_FILLED && weft__amx_has();
 }
 
@@ -74,7 +76,7 @@ static void amx_filter_columns(void *arg, int64_t begin, int64_t end) {
 static weft_err amx_pack_filter(kernel *k, amx_sweep *j, const float *f) {
   sweep *s = j->s;
   float *packed = NULL;
-  const int64_t strips = parts_of(s->channels, AMX_SIDE), depth = s->taps * j->blocks * AMX_STEP;
+  const int64_t strips = conv_amx_parts(s->channels, AMX_SIDE), depth = s->taps * j->blocks * AMX_STEP;
   j->filter = weft__alloc_aligned((size_t)(strips * depth) * sizeof *j->filter);
   if (!j->filter) return WEFT_OOM;
   WEFT_TRY(weft__conv_sweep_pack(k, s, f, &packed));
@@ -122,7 +124,7 @@ static int64_t amx_flat_row(const sweep *s) { return s->image.row / s->image.cha
 
 static int64_t amx_strips(const amx_sweep *j, int64_t rows) {
   if (j->across) return rows * j->across;
-  return parts_of((rows - 1) * amx_flat_row(j->s) + j->s->size[1], AMX_SIDE);
+  return conv_amx_parts((rows - 1) * amx_flat_row(j->s) + j->s->size[1], AMX_SIDE);
 }
 
 /* Returns where the first window of a strip is in the image. */
@@ -209,7 +211,7 @@ static void amx_units(void *arg, int64_t begin, int64_t end) {
 }
 
 weft_err weft__conv_amx_sweep(kernel *k, sweep *s, const float *f) {
-  amx_sweep j = {.s = s, .blocks = parts_of(s->run, AMX_TERMS), .across = parts_of(s->size[1], AMX_SIDE)};
+  amx_sweep j = {.s = s, .blocks = conv_amx_parts(s->run, AMX_TERMS), .across = conv_amx_parts(s->size[1], AMX_SIDE)};
   weft_err err = amx_pack_filter(k, &j, f);
   weft__conv_sweep_chunks(s, weft__kernel_threads(k), s->image.row * s->step[0] * (int64_t)sizeof(float) * 2);
   j.reach = (s->chunk - 1) * s->step[0] + s->offset[0][s->count[0] - 1] + 1;

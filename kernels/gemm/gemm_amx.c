@@ -35,9 +35,9 @@ typedef struct gemm_amx_work {
   bool add;
 } gemm_amx_work;
 
-static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t gemm_amx_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
+static int64_t gemm_amx_parts(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* Numbers in 32 packed rows or columns. */
 static int64_t packed_size(const gemm_amx_work *j) { return 2 * j->steps * AMX_STEP; }
@@ -47,8 +47,8 @@ static int64_t packed_size(const gemm_amx_work *j) { return 2 * j->steps * AMX_S
 /* Packs 32 terms of up to 16 rows: the block of terms `at`, of rows from `first` on. */
 static bool amx_pack_rows(const gemm_amx_work *j, int64_t first, int64_t at, uint16_t *to) {
   const gemm *g = j->g;
-  const int64_t rows = min_of(AMX_SIDE, g->m - first), begin = j->begin + at * AMX_TERMS;
-  const int64_t terms = min_of(AMX_TERMS, j->begin + j->depth - begin);
+  const int64_t rows = gemm_amx_min(AMX_SIDE, g->m - first), begin = j->begin + at * AMX_TERMS;
+  const int64_t terms = gemm_amx_min(AMX_TERMS, j->begin + j->depth - begin);
   const float *a = g->a;
   if (!g->ta) return weft__amx_pack_a(to, a + first * g->lda + begin, g->lda, rows, terms);
   float turned[AMX_SIDE * AMX_TERMS];
@@ -58,8 +58,8 @@ static bool amx_pack_rows(const gemm_amx_work *j, int64_t first, int64_t at, uin
 
 static bool amx_pack_columns(const gemm_amx_work *j, int64_t first, int64_t at, uint16_t *to) {
   const gemm *g = j->g;
-  const int64_t columns = min_of(AMX_SIDE, g->n - first), begin = j->begin + at * AMX_TERMS;
-  const int64_t terms = min_of(AMX_TERMS, j->begin + j->depth - begin);
+  const int64_t columns = gemm_amx_min(AMX_SIDE, g->n - first), begin = j->begin + at * AMX_TERMS;
+  const int64_t terms = gemm_amx_min(AMX_TERMS, j->begin + j->depth - begin);
   const float *b = g->b;
   if (!g->tb) return weft__amx_pack_b(to, b + begin * g->ldb + first, g->ldb, terms, columns);
   float turned[AMX_TERMS * AMX_SIDE];
@@ -103,7 +103,7 @@ static void amx_without(const gemm_amx_work *j, int64_t first, const amx_block *
   g.a = (const float *)g.a + (g.ta ? j->begin * g.lda + first : first * g.lda + j->begin);
   g.b = (const float *)g.b + (g.tb ? b->column * g.ldb + j->begin : j->begin * g.ldb + b->column);
   g.c = (float *)g.c + first * g.ldc + b->column;
-  g.m = min_of(SIDE, j->g->m - first), g.n = b->columns, g.k = j->depth, g.accumulate = j->add;
+  g.m = gemm_amx_min(SIDE, j->g->m - first), g.n = b->columns, g.k = j->depth, g.accumulate = j->add;
   weft__gemm_tile(&g);
 }
 
@@ -113,7 +113,7 @@ static void amx_panel(const gemm_amx_work *j, const amx_block *b, float *sums) {
   amx_tile t = {.tap = no_tap, .taps = 1, .a_row = AMX_TERMS, .a_step = AMX_STEP, .a_piece = AMX_BLOCK, .c_row = SIDE};
   t.a_strip[1] = t.b_next = j->steps * AMX_STEP, t.c_strip[1] = AMX_SIDE * SIDE, t.two_columns = b->columns > AMX_SIDE;
   for (int64_t done = 0; done < j->steps; done += t.blocks) {
-    t.blocks = min_of(DEPTH / AMX_TERMS, j->steps - done);
+    t.blocks = gemm_amx_min(DEPTH / AMX_TERMS, j->steps - done);
     t.b = j->b + b->column / SIDE * packed_size(j) + done * AMX_STEP, t.add = done > 0;
     for (int64_t row = 0; row < b->rows; row += SIDE) {
       t.a = j->a + (b->first + row) / SIDE * packed_size(j) + done * AMX_STEP;
@@ -124,7 +124,7 @@ static void amx_panel(const gemm_amx_work *j, const amx_block *b, float *sums) {
 }
 
 static void amx_store(const gemm_amx_work *j, int64_t first, const amx_block *b, const float *sums) {
-  const int64_t rows = min_of(SIDE, j->g->m - first);
+  const int64_t rows = gemm_amx_min(SIDE, j->g->m - first);
   float *c = (float *)j->g->c + first * j->g->ldc + b->column;
   for (int64_t r = 0; r < rows; r++, c += j->g->ldc, sums += SIDE) {
     if (j->add)
@@ -149,14 +149,14 @@ static void amx_block_run(const gemm_amx_work *j, const amx_block *b) {
 
 static void amx_pieces(void *arg, int64_t begin, int64_t end) {
   const gemm_amx_work *j = arg;
-  const int64_t across = parts_of(j->g->n, j->columns);
+  const int64_t across = gemm_amx_parts(j->g->n, j->columns);
   weft__amx_begin();
   for (int64_t i = begin; i < end; i++) {
     amx_block b = {.first = i / across * j->rows, .column = i % across * j->columns};
-    const int64_t last = min_of(b.column + j->columns, j->g->n);
-    b.rows = min_of(j->rows, j->g->m - b.first);
+    const int64_t last = gemm_amx_min(b.column + j->columns, j->g->n);
+    b.rows = gemm_amx_min(j->rows, j->g->m - b.first);
     for (; b.column < last; b.column += SIDE) {
-      b.columns = min_of(SIDE, last - b.column);
+      b.columns = gemm_amx_min(SIDE, last - b.column);
       amx_block_run(j, &b);
     }
   }
@@ -171,22 +171,23 @@ static bool fits_amx(const gemm *g) {
 
 bool weft__gemm_amx(const kernel *k, const gemm *g) {
   if (!fits_amx(g)) return false;
-  const int64_t down = parts_of(g->m, SIDE), across = parts_of(g->n, SIDE);
+  const int64_t down = gemm_amx_parts(g->m, SIDE), across = gemm_amx_parts(g->n, SIDE);
   gemm_amx_work j = {.g = g, .columns = BLOCK_COLUMNS};
-  j.rows = parts_of(parts_of(g->m, parts_of(g->m, BLOCK_ROWS)), SIDE) * SIDE;                   /* equal blocks */
-  const int64_t terms = parts_of(parts_of(g->k, parts_of(g->k, TERMS)), AMX_TERMS) * AMX_TERMS; /* equal parts */
+  j.rows = gemm_amx_parts(gemm_amx_parts(g->m, gemm_amx_parts(g->m, BLOCK_ROWS)), SIDE) * SIDE; /* equal blocks */
+  const int64_t terms =
+      gemm_amx_parts(gemm_amx_parts(g->k, gemm_amx_parts(g->k, TERMS)), AMX_TERMS) * AMX_TERMS; /* equal parts */
   const size_t line = (size_t)(SIDE * terms * AMX_PIECES) * sizeof *j.a;
   j.a = weft__alloc_aligned(((size_t)(down + across)) * (line + sizeof(bool)));
   if (!j.a) return false;
   j.b = j.a + (size_t)down * line / sizeof *j.a;
   j.bad_a = (bool *)((char *)j.a + (size_t)(down + across) * line), j.bad_b = j.bad_a + down;
-  while (j.columns > SIDE && parts_of(g->m, j.rows) * parts_of(g->n, j.columns) < 8) j.columns /= 2;
+  while (j.columns > SIDE && gemm_amx_parts(g->m, j.rows) * gemm_amx_parts(g->n, j.columns) < 8) j.columns /= 2;
   for (j.begin = 0; j.begin < g->k; j.begin += j.depth) {
-    j.depth = min_of(terms, g->k - j.begin), j.steps = parts_of(j.depth, AMX_TERMS);
+    j.depth = gemm_amx_min(terms, g->k - j.begin), j.steps = gemm_amx_parts(j.depth, AMX_TERMS);
     j.add = g->accumulate || j.begin > 0;
     weft__kernel_loop(k, down, SIDE * j.depth / 4, amx_pack_a, &j);
     weft__kernel_loop(k, across, SIDE * j.depth / 4, amx_pack_b, &j);
-    weft__kernel_loop(k, parts_of(g->m, j.rows) * parts_of(g->n, j.columns), 1000000, amx_pieces, &j);
+    weft__kernel_loop(k, gemm_amx_parts(g->m, j.rows) * gemm_amx_parts(g->n, j.columns), 1000000, amx_pieces, &j);
   }
   weft__free(j.a);
   return true;

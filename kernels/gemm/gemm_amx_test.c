@@ -76,7 +76,7 @@ TEST(errors_are_at_most_those_of_float_products) {
       {224, 224, 192}, {130, 513, 201}, {321, 177, 250}, {450, 140, 520}, {200, 250, 1060}};
   if (!weft__amx_has()) return;
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-    for (int flags = 0; flags < 8; flags++) {
+    for (int flags = (int)s % 3; flags < 8; flags += 3) {
       const example e = make(sizes[s][0], sizes[s][1], sizes[s][2], flags);
       clear(&e);
       weft__gemm_tile(&e.g);
@@ -94,7 +94,7 @@ TEST(numbers_without_exact_pieces_are_multiplied_as_floats) {
   const float odd[] = {INFINITY, -INFINITY, NAN, 3.4e38f, 1e-36f, 1e-42f};
   if (!weft__amx_has()) return;
   for (size_t o = 0; o < sizeof odd / sizeof *odd; o++)
-    for (int flags = 0; flags < 8; flags++) {
+    for (int flags = (int)o % 3; flags < 8; flags += 3) {
       const example e = make(224, 192, 320, flags);
       *left(&e, 40, 300) = odd[o];
       *right(&e, 7, 100) = odd[o];

@@ -10,6 +10,8 @@ from weft._core.contrib.opt.averaging import (
     MovingAverageOptimizer,
 )
 from weft._core.contrib.opt.external import ExternalOptimizerInterface, ScipyOptimizerInterface
+from weft._core.contrib.opt.ggt import GGTOptimizer
+from weft._core.contrib.opt.shampoo import ShampooOptimizer
 from weft._core.contrib.opt.signs import (
     AddSignOptimizer,
     PowerSignOptimizer,
@@ -36,10 +38,10 @@ from weft._core.public import publish as _publish
 __all__ = [
     "AGNCustomGetter", "AGNOptimizer", "AdaMaxOptimizer", "AdamGSOptimizer", "AdamWOptimizer", "AddSignOptimizer",
     "DecoupledWeightDecayExtension", "DropStaleGradientOptimizer", "ElasticAverageCustomGetter",
-    "ElasticAverageOptimizer", "ExternalOptimizerInterface", "LARSOptimizer", "LazyAdamGSOptimizer",
+    "ElasticAverageOptimizer", "ExternalOptimizerInterface", "GGTOptimizer", "LARSOptimizer", "LazyAdamGSOptimizer",
     "LazyAdamOptimizer", "ModelAverageCustomGetter", "ModelAverageOptimizer", "MomentumWOptimizer",
     "MovingAverageOptimizer", "MultitaskOptimizerWrapper", "NadamOptimizer", "PowerSignOptimizer",
-    "RegAdagradOptimizer", "ScipyOptimizerInterface", "VariableClippingOptimizer", "clip_gradients_by_global_norm",
+    "RegAdagradOptimizer", "ScipyOptimizerInterface", "ShampooOptimizer", "VariableClippingOptimizer", "clip_gradients_by_global_norm",
     "extend_with_decoupled_weight_decay", "get_cosine_decay_fn", "get_linear_decay_fn", "get_restart_decay_fn",
 ]
 __getattr__ = _publish(__name__)

@@ -12,6 +12,8 @@ tf.contrib.opt.AdamGSOptimizer() ; global_step=tf.train.get_or_create_global_ste
 tf.contrib.opt.LazyAdamGSOptimizer() ; global_step=tf.train.get_or_create_global_step(), learning_rate=0.2 ; uses.optimized(it)
 tf.contrib.opt.AddSignOptimizer() ; sign_decay_fn=tf.contrib.opt.get_linear_decay_fn(5) ; uses.optimized(it)
 tf.contrib.opt.PowerSignOptimizer() ; base=3.0, sign_decay_fn=tf.contrib.opt.get_linear_decay_fn(5) ; uses.optimized(it)
+tf.contrib.opt.GGTOptimizer() ; learning_rate=0.1, window=2, eps=0.5, svd_eps=0.1, sigma_eps=0.5 ; uses.optimized(it)
+tf.contrib.opt.ShampooOptimizer() ; use_iterative_root=True, learning_rate=0.1, max_matrix_size=0, alpha=0.25 ; uses.optimized(it)
 tf.contrib.opt.get_linear_decay_fn(10) ; ; uses.rate(it)
 tf.contrib.opt.get_cosine_decay_fn(10) ; num_periods=1.0, zero_after=0.1 ; uses.rate(it)
 tf.contrib.opt.get_restart_decay_fn(10) ; num_periods=3, zero_after=0.1 ; uses.rate(it)

@@ -121,6 +121,7 @@ foreach(library ${weft_loaded})
 endforeach()
 list(JOIN loaded ", " loaded)
 weft_debian(library libweft${weft_soversion} libs "Weft's shared library" ${loaded})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libsqlite3-0") # loaded by SqlDataset and CreateSummaryDbWriter only
 weft_debian(development libweft-dev libdevel "Weft's headers, static library and build files" ${exactly})
 weft_debian(tools weft science "The weft program, its manual and examples" ${exactly})
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "python3-weft (= ${PROJECT_VERSION})")

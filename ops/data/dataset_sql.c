@@ -1,58 +1,12 @@
 /* dataset_sql.c - SqlDataset: the rows that a query of a SQLite database returns.
  *
- * The SQLite library is loaded when the first such data set is read, so that Weft builds and runs without it.  For
- * the same reason this file declares SQLite's functions itself, as documented. */
+ * The SQLite library is loaded when the first such data set is read (io/sqlite.h). */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "io/confine.h"
+#include "io/sqlite.h"
 #include "ops/data/dataset.h"
-#include <dlfcn.h>
 #include <string.h>
-
-enum { SQL_ROW = 100, SQL_DONE = 101, SQL_OPEN_READONLY = 1 };
-
-typedef struct sql_connection sql_connection;
-typedef struct sql_statement sql_statement;
-
-typedef struct sql_library {
-  int (*open)(const char *path, sql_connection **out, int flags, const char *vfs);
-  int (*close)(sql_connection *c);
-  int (*prepare)(sql_connection *c, const char *query, int size, sql_statement **out, const char **tail);
-  int (*step)(sql_statement *s);
-  int (*finalize)(sql_statement *s);
-  int (*columns)(sql_statement *s);
-  const char *(*message)(sql_connection *c);
-  int64_t (*integer)(sql_statement *s, int column);
-  double (*real)(sql_statement *s, int column);
-  const void *(*blob)(sql_statement *s, int column);
-  int (*bytes)(sql_statement *s, int column);
-} sql_library;
-
-static sql_library sql;
-static bool sql_loaded;
-
-static void sql_load(void) {
-  static const char *const names[] = {"sqlite3_open_v2",     "sqlite3_close",        "sqlite3_prepare_v2",
-                                      "sqlite3_step",        "sqlite3_finalize",     "sqlite3_column_count",
-                                      "sqlite3_errmsg",      "sqlite3_column_int64", "sqlite3_column_double",
-                                      "sqlite3_column_blob", "sqlite3_column_bytes"};
-  void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-  void *found[sizeof names / sizeof *names] = {0};
-  sql_loaded = library != NULL;
-  for (size_t i = 0; i < sizeof names / sizeof *names && sql_loaded; i++)
-    sql_loaded = (found[i] = dlsym(library, names[i])) != NULL;
-  _Static_assert(sizeof found == sizeof sql, "a name for each function");
-  memcpy(&sql, found, sizeof sql);
-}
-
-static weft_err sql_ready(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, sql_load);
-  if (sql_loaded) return WEFT_OK;
-  return weft__fail(WEFT_FAILED_PRECONDITION,
-                    "SqlDataset needs the library libsqlite3.so.0, which was not found: install it (on Debian: apt-get "
-                    "install libsqlite3-0)");
-}
 
 /* ---- the data set ---- */
 
@@ -63,8 +17,9 @@ typedef struct rows {
 
 typedef struct rows_at {
   iterator base;
-  sql_connection *connection;
-  sql_statement *statement;
+  const sqlite_functions *sql; /* NULL before the first element */
+  sqlite_connection *connection;
+  sqlite_statement *statement;
   bool over;
 } rows_at;
 
@@ -75,25 +30,25 @@ static void rows_destroy(dataset *d) {
 
 static void rows_finish(iterator *it) {
   rows_at *at = (rows_at *)it;
-  if (at->statement) sql.finalize(at->statement);
-  if (at->connection) sql.close(at->connection);
+  if (at->statement) at->sql->finalize(at->statement);
+  if (at->connection) at->sql->close(at->connection);
 }
 
 static weft_err rows_open(iterator *it) {
   rows_at *at = (rows_at *)it;
   const rows *r = (rows *)it->set;
-  WEFT_TRY(sql_ready());
+  WEFT_TRY(weft__sqlite_load(&at->sql, "SqlDataset"));
   WEFT_TRY(weft__path_allowed(r->path));
-  int code = at->connection ? 0 : sql.open(r->path, &at->connection, SQL_OPEN_READONLY, NULL);
+  int code = at->connection ? 0 : at->sql->open(r->path, &at->connection, SQLITE_READ_ONLY, NULL);
   if (code)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Failed to connect to database: [%d] %s: %s", code,
-                      at->connection ? sql.message(at->connection) : "out of memory", r->path);
-  code = sql.prepare(at->connection, r->query, -1, &at->statement, NULL);
+                      at->connection ? at->sql->message(at->connection) : "out of memory", r->path);
+  code = at->sql->prepare(at->connection, r->query, -1, &at->statement, NULL);
   if (code || !at->statement)
-    return weft__fail(WEFT_UNKNOWN, "Prepare() failed: [%d] %s: %s", code, sql.message(at->connection), r->query);
-  const int n = sql.columns(at->statement);
+    return weft__fail(WEFT_UNKNOWN, "Prepare() failed: [%d] %s: %s", code, at->sql->message(at->connection), r->query);
+  const int n = at->sql->columns(at->statement);
   if (n == it->set->n_part) return WEFT_OK;
-  sql.finalize(at->statement);
+  at->sql->finalize(at->statement);
   at->statement = NULL;
   return weft__fail(WEFT_INVALID_ARGUMENT,
                     "The number of columns in query (%d) must match the number of elements in output_types (%d).", n,
@@ -101,18 +56,18 @@ static weft_err rows_open(iterator *it) {
 }
 
 /* Reads a column.  As in TensorFlow, numbers that do not fit are truncated, and NULL becomes 0 or "". */
-static weft_err read_column(sql_statement *s, int column, weft_tensor *out, weft_dtype type) {
+static weft_err read_column(const rows_at *at, int column, weft_tensor *out, weft_dtype type) {
   WEFT_TRY(weft__tensor_init(out, type, &SHAPE_SCALAR));
   if (type == WEFT_STRING) {
-    const void *data = sql.blob(s, column);
-    const int size = sql.bytes(s, column);
+    const void *data = at->sql->blob(at->statement, column);
+    const int size = at->sql->bytes(at->statement, column);
     return weft__str_set(&TENSOR_DATA(out, str)[0], data, data && size > 0 ? (size_t)size : 0);
   }
   if (type == WEFT_DOUBLE) {
-    TENSOR_DATA(out, double)[0] = sql.real(s, column);
+    TENSOR_DATA(out, double)[0] = at->sql->real(at->statement, column);
     return WEFT_OK;
   }
-  const int64_t v = sql.integer(s, column);
+  const int64_t v = at->sql->integer(at->statement, column);
   if (type == WEFT_BOOL)
     TENSOR_DATA(out, bool)[0] = v != 0;
   else
@@ -126,15 +81,15 @@ static weft_err rows_next(iterator *it, const step *st, weft_tensor *out, bool *
   *end = at->over;
   if (at->over) return WEFT_OK;
   if (!at->statement) WEFT_TRY(rows_open(it));
-  const int code = sql.step(at->statement);
-  if (code == SQL_DONE) {
+  const int code = at->sql->step(at->statement);
+  if (code == SQLITE_FINISHED) {
     *end = at->over = true;
     return WEFT_OK;
   }
-  if (code != SQL_ROW)
-    return weft__fail(WEFT_UNKNOWN, "Step() failed: [%d] %s: %s", code, sql.message(at->connection),
+  if (code != SQLITE_ROW_READY)
+    return weft__fail(WEFT_UNKNOWN, "Step() failed: [%d] %s: %s", code, at->sql->message(at->connection),
                       ((rows *)it->set)->query);
-  for (int i = 0; i < it->set->n_part; i++) WEFT_TRY(read_column(at->statement, i, &out[i], it->set->type[i]));
+  for (int i = 0; i < it->set->n_part; i++) WEFT_TRY(read_column(at, i, &out[i], it->set->type[i]));
   return WEFT_OK;
 }
 

@@ -53,6 +53,19 @@ static weft_err create_cpu(kernel *k) {
   return err;
 }
 
+static weft_err create_db_cpu(kernel *k) {
+  static const char *const names[] = {"db_uri", "experiment_name", "run_name", "user_name"};
+  summary_writer *w = NULL;
+  char *given[4] = {0};
+  WEFT_TRY(find_writer(k, &w));
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < 4 && !err; i++) err = own_text(k, i + 1, names[i], &given[i]);
+  const summary_db_spec spec = {given[0], given[1], given[2], given[3]};
+  if (!err) err = weft__kernel_in(k, weft__summary_writer_open_db(w, &spec));
+  for (int i = 0; i < 4; i++) weft__free(given[i]);
+  return err;
+}
+
 static weft_err flush_cpu(kernel *k) {
   summary_writer *w = NULL;
   WEFT_TRY(find_writer(k, &w));
@@ -98,8 +111,39 @@ static weft_err check_elements(const kernel *k, const char *const *arg) {
   return WEFT_OK;
 }
 
+/* Writes a tensor to the writer's database, if it has one. */
+static weft_err write_to_db(const kernel *k, const str *name, const weft_tensor *x, const summary_tag *more,
+                            bool *done) {
+  summary_writer *w = NULL;
+  summary_tag tag = *more;
+  WEFT_TRY(find_writer(k, &w));
+  tag.name = name->size ? name->data : "";
+  tag.size = name->size;
+  return weft__kernel_in(k, weft__summary_writer_add_tensor(w, &tag, TENSOR_DATA(k->in[1], const int64_t)[0], x, done));
+}
+
+static weft_err scalar_to_db(const kernel *k, bool *done) {
+  weft_tensor first = *k->in[3]; /* a view of the first element, which borrows the buffer */
+  first.shape = SHAPE_SCALAR;
+  return write_to_db(k, k->in[2]->data, &first, &(summary_tag){.plugin = "scalars"}, done);
+}
+
+static weft_err tensor_to_db(const kernel *k, const str *metadata, bool *done) {
+  ProtobufCMessage *m = NULL;
+  if (weft__proto_unpack(&m, &tensorflow__summary_metadata__descriptor, metadata->size ? metadata->data : "",
+                         metadata->size))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Bad serialized_metadata");
+  const summary_tag more = {.metadata = (Tensorflow__SummaryMetadata *)m, .plugin = ""};
+  const weft_err err = write_to_db(k, k->in[3]->data, k->in[2], &more, done);
+  protobuf_c_message_free_unpacked(m, NULL);
+  return err;
+}
+
 static weft_err scalar_cpu(kernel *k) {
+  bool done = false;
   WEFT_TRY(check_elements(k, (const char *const[]){"step", "tag", "value", NULL}));
+  WEFT_TRY(scalar_to_db(k, &done));
+  if (done) return WEFT_OK;
   const str *tag = k->in[2]->data;
   text one = {0}, summary = {0};
   weft__put_bytes(&one, 1, tag->data, tag->size);
@@ -145,6 +189,9 @@ static weft_err write_tensor_cpu(kernel *k) { /* inputs: writer, step, tensor, t
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be a scalar, got shape %s",
                                i == 3 ? "tag" : "summary_metadata", weft__shape_text(&k->in[i]->shape));
   const str *metadata = k->in[4]->data;
+  bool done = false;
+  WEFT_TRY(tensor_to_db(k, metadata, &done));
+  if (done) return WEFT_OK;
   text summary = {0};
   const weft_err err = weft__summary_put_tensor(&summary, k->in[3]->data, k->in[2], metadata->size ? metadata : NULL);
   return write_summary(k, &summary, err);
@@ -190,6 +237,10 @@ OPS(summary_writer) = {
     {"CreateSummaryFileWriter(writer:resource, logdir:string, max_queue:int32, flush_millis:int32, "
      "filename_suffix:string) -> () ; stateful",
      "Gives the writer an event file in logdir, unless it has one.", .infer = weft__infer_none, .cpu = create_cpu},
+    {"CreateSummaryDbWriter(writer:resource, db_uri:string, experiment_name:string, run_name:string, user_name:string) "
+     "-> "
+     "() ; stateful",
+     "Gives the writer a SQLite database, unless it has a file.", .infer = weft__infer_none, .cpu = create_db_cpu},
     {"WriteScalarSummary(writer:resource, step:int64, tag:string, value:T) -> () | T:type{real} ; stateful",
      "Writes a simple value.", .infer = weft__infer_none, .cpu = scalar_cpu},
     {"WriteHistogramSummary(writer:resource, step:int64, tag:string, values:T) -> () | "

@@ -2,6 +2,7 @@
 RECIPES = """
 tf.contrib.summary.create_file_writer('out') ; max_queue=1, flush_millis=5, filename_suffix='.given', name='w' ;
     uses.opened(it)
+tf.contrib.summary.create_db_writer('out.db', 'e', 'r', 'u') ; db_uri='other.db', name='w' ; uses.in_database(it)
 tf.contrib.summary.scalar(uses.recording('a'), 1.5) ; family='f', step=3 ; uses.recorded(it)
 tf.contrib.summary.histogram(uses.recording('a'), X) ; family='f', step=3 ; uses.recorded(it)
 tf.contrib.summary.image(uses.recording('a'), IMAGE[:, :, :, :1]) ; bad_color=[0, 255, 0, 255], max_images=1, family='f',

@@ -1,5 +1,6 @@
 """What the recipes of summary writers do with a result: the nodes run, and the events are read."""
 import glob
+import sqlite3
 
 
 class SummaryUses:
@@ -21,6 +22,21 @@ class SummaryUses:
             sess.run([writer.flush()])
             sess.run([writer.close()])
         return self.event_files()
+
+    def in_database(self, writer):
+        """The databases, and whose runs they have."""
+        with writer.as_default(), self.tf.contrib.summary.always_record_summaries():
+            step = self.tf.contrib.summary.scalar("a", 1.5, step=1)
+        with self.session() as sess:
+            sess.run(writer.init())
+            sess.run(step)
+            sess.run(writer.close())
+        found = []
+        for path in sorted(glob.glob("*.db")):
+            db = sqlite3.connect(path)
+            found.append([path] + [db.execute("SELECT %s_name FROM %ss" % (t, t)).fetchall() for t in ("user", "experiment", "run", "tag")])
+            db.close()
+        return [found, writer._resource.op.get_attr("shared_name")]
 
     def recorded(self, made):
         """The events that a node wrote in a step."""

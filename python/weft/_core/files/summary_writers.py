@@ -4,9 +4,11 @@ A writer is a resource of the graph.  The functions below add a node that writes
 condition which is constant or a tensor.
 """
 import contextlib
+import getpass
 import os
 import re
 import threading
+import time
 
 from weft._core.distribute import context
 from weft._core.framework import dtypes
@@ -28,7 +30,7 @@ _state = _State()
 
 
 class SummaryWriter(metaclass=Named):
-    """An event file to which nodes of the graph write; without a folder, nothing is written."""
+    """An event file or database to which nodes of the graph write; without a folder, nothing is written."""
 
     def __init__(self, resource, init_op_fn):
         self._resource, self._init_op_fn = resource, init_op_fn
@@ -81,6 +83,34 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
 
 
 create_summary_file_writer = create_file_writer
+
+_NAMES = {"experiment_name": re.compile(r"^[^\x00-\x1F<>]{0,256}$"), "run_name": re.compile(r"^[^\x00-\x1F<>]{0,512}$"),
+          "user_name": re.compile(r"^[a-z]([-a-z0-9]{0,29}[a-z0-9])?$", re.I)}
+
+
+def create_db_writer(db_uri, experiment_name=None, run_name=None, user_name=None, name=None):
+    """Returns a writer that fills a SQLite database.
+
+    Args:
+      db_uri: the path of the database, which is created if it is missing.
+      experiment_name: by default the date; a run without an experiment has "".
+      run_name: by default the time of day; with "" the summaries belong to no run.
+      user_name: by default the user who runs the program.
+      name: the shared name of the writer, which graphs of one session find it by.
+    """
+    now = time.localtime()
+    given = {"experiment_name": time.strftime("%Y-%m-%d", now) if experiment_name is None else experiment_name,
+             "run_name": time.strftime("%H:%M:%S", now) if run_name is None else run_name,
+             "user_name": getpass.getuser() if user_name is None else user_name}
+    for key, value in given.items():
+        if isinstance(value, str) and not _NAMES[key].search(value):
+            raise ValueError("create_db_writer: %s=%r must match %s" % (key, value, _NAMES[key].pattern))
+    with device("cpu:0"):
+        def init(writer):
+            return op("CreateSummaryDbWriter", None, writer=writer, db_uri=db_uri, **given)
+        resource = op("SummaryWriter", None, shared_name="" if name is None else name)
+        get_default_graph().add_to_collection(_WRITERS, init(resource))
+    return SummaryWriter(resource, init)
 
 
 # ---- recording conditions ----

@@ -11,11 +11,50 @@
 #include "graph/expansion.h"
 #include "graph/infer.h"
 #include "graph/library.h"
+#include "graph/node_object.h"
 #include "graph/scope.h"
 #include <string.h>
 
+/* ---- the objects of nodes: they lie behind the graph, in the same allocation ---- */
+
+typedef struct graph_with_objects {
+  weft_graph graph; /* first: a pointer to it is a pointer to the whole */
+  pthread_mutex_t lock;
+  map objects; /* node name -> object */
+} graph_with_objects;
+
+static weft_graph *graph_alloc(void) {
+  graph_with_objects *g = weft__alloc_zero(1, sizeof *g);
+  if (!g) return NULL;
+  pthread_mutex_init(&g->lock, NULL);
+  return &g->graph;
+}
+
+static void graph_free(weft_graph *graph) {
+  graph_with_objects *g = (graph_with_objects *)graph;
+  for (int i = 0; i < g->objects.used; i++) weft__object_release(g->objects.entries[i].value);
+  weft__map_finish(&g->objects);
+  pthread_mutex_destroy(&g->lock);
+  weft__free(g);
+}
+
+weft_err weft__node_object(const weft_node *n, weft_err (*make)(const weft_node *n, object **out), object **out) {
+  graph_with_objects *g = (graph_with_objects *)n->graph;
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&g->lock);
+  object *found = weft__map_get(&g->objects, n->name);
+  if (!found && (err = make(n, &found)) == WEFT_OK && (err = weft__map_put(&g->objects, n->name, found)) != WEFT_OK)
+    weft__object_release(found);
+  if (!err) weft__object_retain(found);
+  pthread_mutex_unlock(&g->lock);
+  if (!err) *out = found;
+  return err;
+}
+
+/* ---- graphs ---- */
+
 weft_err weft__graph_create(weft_graph **out, const op_table *ops) {
-  weft_graph *g = weft__alloc_zero(1, sizeof *g);
+  weft_graph *g = graph_alloc();
   if (!g) return WEFT_OOM;
   pthread_mutexattr_t recursive; /* recursive: a device function called while a node is added may read the graph */
   pthread_mutexattr_init(&recursive);
@@ -48,7 +87,7 @@ void weft__graph_destroy(weft_graph *g) {
   weft__status_finish(&g->sticky);
   weft__arena_finish(&g->arena);
   pthread_mutex_destroy(&g->lock);
-  weft__free(g);
+  graph_free(g);
 }
 
 /* ---- attributes of the draft ---------------------------------------------------------------- */

@@ -17,6 +17,8 @@ static void dataset_destroy(object *o) {
   dataset *d = (dataset *)o;
   if (d->kind->destroy) d->kind->destroy(d);
   for (int i = 0; i < d->n_input; i++) weft__dataset_release(d->input[i]);
+  weft__object_release(d->origin);
+  weft__components_free(d->given, d->n_given);
   weft__free(d->input);
   weft__free(d->type);
   weft__free(d);

@@ -40,6 +40,10 @@ struct dataset {
   int n_input, n_part;
   dataset **input;  /* references */
   weft_dtype *type; /* of the components */
+  /* For DatasetToGraph (ops/data/dataset_origin.h): the node that created it, and the tensors that the node got. */
+  object *origin; /* NULL: it has no node of its own */
+  int n_given;
+  weft_tensor *given;
 };
 
 /* One pass over a data set: the step for which its threads work, and objects that live as long as the pass. */

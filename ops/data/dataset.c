@@ -2,6 +2,7 @@
  * optimizations that have no effect in Weft. */
 #include "ops/data/dataset.h"
 #include "base/alloc.h"
+#include "ops/data/dataset_origin.h"
 
 /* ---- making ---- */
 
@@ -28,6 +29,7 @@ weft_err weft__dataset_of(kernel *k, const dataset_kind *kind, int n_input, data
 }
 
 weft_err weft__dataset_out(kernel *k, dataset *d, weft_err err) {
+  if (!err) err = weft__dataset_remember(k, d);
   if (!err) return weft__variant_output(k, 0, &d->base);
   weft__dataset_release(d);
   return weft__kernel_in(k, err);

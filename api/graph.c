@@ -61,6 +61,43 @@ weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_
   return weft__metagraph_import(g, meta_graph_def, size, &(import_opts){.prefix = prefix});
 }
 
+typedef weft_err mapped_import(weft_graph *g, const void *bytes, size_t size, const import_opts *opts);
+
+static weft_err import_with_map(mapped_import *import, weft_graph *g, const void *bytes, size_t size, import_opts *opts,
+                                const char *const *names, const weft_out *to) {
+  import_map *rows = weft__alloc(sizeof *rows * (size_t)(opts->n_map + 1));
+  if (!rows) return weft__fail(WEFT_OOM, "no memory to map %d inputs of an import", opts->n_map);
+  for (int i = 0; i < opts->n_map; i++) rows[i] = (import_map){names[i], to[i]};
+  opts->map = rows;
+  weft_err err = import(g, bytes, size, opts);
+  weft__free(rows);
+  return err;
+}
+
+weft_err weft_graph_import_mapped(weft_graph *g, const void *graph_def, size_t size, const char *prefix, int n,
+                                  const char *const *names, const weft_out *to) {
+  API_NEED(g);
+  API_ITEMS(size, graph_def);
+  API_ARRAY(n, names);
+  API_ITEMS(n, to);
+  API_ALL_OF(g, n, to);
+
+  return import_with_map(weft__graph_import, g, graph_def, size, &(import_opts){.prefix = prefix, .n_map = n}, names,
+                         to);
+}
+
+weft_err weft_graph_import_meta_mapped(weft_graph *g, const void *meta_graph_def, size_t size, const char *prefix,
+                                       int n, const char *const *names, const weft_out *to) {
+  API_NEED(g);
+  API_ITEMS(size, meta_graph_def);
+  API_ARRAY(n, names);
+  API_ITEMS(n, to);
+  API_ALL_OF(g, n, to);
+
+  return import_with_map(weft__metagraph_import, g, meta_graph_def, size, &(import_opts){.prefix = prefix, .n_map = n},
+                         names, to);
+}
+
 weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g) {
   API_NEED(out);
   API_NEED(size);

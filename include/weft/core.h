@@ -197,6 +197,15 @@ WEFT_CHECKED weft_err weft_graph_import_file(weft_graph *g, const char *path, co
 WEFT_CHECKED weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_t size,
                                              const char *WEFT_OPTIONAL prefix);
 WEFT_CHECKED weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g);
+/* Import a GraphDef or a MetaGraphDef whose nodes read to[i] of the graph instead of the definition's output names[i]
+ * ("a", "a:1"); "^a" puts the node of to[i] in place of control edges from a.  The shapes of the new nodes follow from
+ * the outputs that they read.  A name that no node reads is an error. */
+WEFT_CHECKED weft_err weft_graph_import_mapped(weft_graph *g, const void *graph_def, size_t size,
+                                               const char *WEFT_OPTIONAL prefix, int n, const char *const *names,
+                                               const weft_out *to);
+WEFT_CHECKED weft_err weft_graph_import_meta_mapped(weft_graph *g, const void *meta_graph_def, size_t size,
+                                                    const char *WEFT_OPTIONAL prefix, int n, const char *const *names,
+                                                    const weft_out *to);
 
 /* Finds the output "name" or "name:1".  Returns WEFT_NONE if there is no such output. */
 WEFT_API weft_out weft_graph_find(const weft_graph *g, const char *tensor_name);

@@ -361,15 +361,42 @@ static PyObject *graph_function_of(PyObject *self, PyObject *args) {
 
 /* ---- messages -------------------------------------------------------------------------------------- */
 
-typedef weft_err importer(weft_graph *g, const void *data, size_t size, const char *prefix);
+typedef weft_err importer(weft_graph *g, const void *data, size_t size, const char *prefix, int n,
+                          const char *const *names, const weft_out *to);
 typedef weft_err exporter(void **out, size_t *size, const weft_graph *g);
 
+/* The texts of a tuple of names, which owns them; NULL with an exception set if one is no text. */
+static const char **names_of(PyObject *tuple) {
+  Py_ssize_t n = PyTuple_Size(tuple);
+  const char **names = PyMem_Malloc(sizeof *names * (size_t)(n + 1));
+  if (!names) return (const char **)PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < n; i++)
+    if (!(names[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), NULL))) {
+      PyMem_Free(names);
+      return NULL;
+    }
+  return names;
+}
+
+/* The arguments are the message, the prefix, and the names and outputs of a map of inputs. */
 static PyObject *import_with(PyObject *self, PyObject *args, importer *fn) {
-  const char *data, *prefix;
-  Py_ssize_t size;
+  const char *data, *prefix, **names = NULL;
+  PyObject *keys, *outs;
+  Py_ssize_t size, n;
+  weft_out *to = NULL;
   weft_err err;
-  if (!PyArg_ParseTuple(args, "y#z", &data, &size, &prefix)) return NULL;
-  UNLOCKED(err = fn(((graph_object *)self)->g, data, (size_t)size, prefix));
+  if (!PyArg_ParseTuple(args, "y#zO!O!", &data, &size, &prefix, &PyTuple_Type, &keys, &PyTuple_Type, &outs))
+    return NULL;
+  if (PyTuple_Size(keys) != PyTuple_Size(outs))
+    return PyErr_Format(PyExc_ValueError, "%zd names of inputs for %zd outputs", PyTuple_Size(keys),
+                        PyTuple_Size(outs));
+  if ((n = ext_outs(outs, &to)) < 0 || !(names = names_of(keys))) {
+    PyMem_Free(to);
+    return NULL;
+  }
+  UNLOCKED(err = fn(((graph_object *)self)->g, data, (size_t)size, prefix, (int)n, names, to));
+  PyMem_Free(names);
+  PyMem_Free(to);
   return ext_none_or_raise(err);
 }
 
@@ -381,9 +408,11 @@ static PyObject *export_with(PyObject *self, exporter *fn) {
   return err ? ext_raise(err) : ext_bytes(data, size);
 }
 
-static PyObject *graph_import(PyObject *self, PyObject *args) { return import_with(self, args, weft_graph_import); }
+static PyObject *graph_import(PyObject *self, PyObject *args) {
+  return import_with(self, args, weft_graph_import_mapped);
+}
 static PyObject *graph_import_meta(PyObject *self, PyObject *args) {
-  return import_with(self, args, weft_graph_import_meta);
+  return import_with(self, args, weft_graph_import_meta_mapped);
 }
 static PyObject *graph_export(PyObject *self, PyObject *none) {
   (void)none;
@@ -422,9 +451,9 @@ PyMethodDef ext_node_methods[] = {
     {"set_input", graph_set_input, METH_VARARGS, "set_input(i, place, output)"},
     {"function", graph_function, METH_VARARGS, "function(name, body, inputs, outputs): puts a graph into the library"},
     {"function_of", graph_function_of, METH_VARARGS, "function_of(name, out): a function that computes out"},
-    {"import_graph", graph_import, METH_VARARGS, "import_graph(GraphDef bytes, prefix)"},
+    {"import_graph", graph_import, METH_VARARGS, "import_graph(GraphDef bytes, prefix, names, outputs)"},
     {"export_graph", graph_export, METH_NOARGS, "GraphDef bytes"},
-    {"import_meta", graph_import_meta, METH_VARARGS, "import_meta(MetaGraphDef bytes, prefix)"},
+    {"import_meta", graph_import_meta, METH_VARARGS, "import_meta(MetaGraphDef bytes, prefix, names, outputs)"},
     {"export_meta", graph_export_meta, METH_NOARGS, "MetaGraphDef bytes"},
     {"set_seed", graph_set_seed, METH_O, "set_seed(n)"},
     {NULL, NULL, 0, NULL},

@@ -109,7 +109,7 @@ class FileWriter(metaclass=Named):
         from weft._core.train.meta_graph import export_meta_graph
         self.add_graph(None, graph_def=graph_def)
         graph = Graph()
-        graph._c.import_graph(graph_def.SerializeToString(), None)
+        graph._c.import_graph(graph_def.SerializeToString(), None, (), ())
         self.add_meta_graph(export_meta_graph(graph=graph))
 
     def get_logdir(self):

@@ -1,7 +1,8 @@
 """tf.import_graph_def: adds the nodes of a GraphDef to the graph, and replaces inputs by an input_map."""
 from weft._core.framework import protos
 from weft._core.framework.errors import InvalidArgumentError
-from weft._core.framework.graph import Tensor, get_default_graph
+from weft._core.framework.graph import Operation, Tensor, get_default_graph, name_scope
+from weft._core.framework.library import outs
 
 
 def _key(name):
@@ -12,20 +13,6 @@ def _key(name):
 
 def _node(key):
     return key.lstrip("^").partition(":")[0]
-
-
-def _with_stand_ins(graph_def, input_map):
-    """Returns a copy of the definition with a placeholder for each node in input_map that it references but does not
-    define.
-    """
-    have, made = {n.name for n in graph_def.node}, protos.GraphDef.FromString(graph_def.SerializeToString())
-    for key, tensor in input_map.items():
-        if _node(key) in have or key.startswith("^"):
-            continue
-        node = made.node.add(name=_node(key), op="Placeholder")
-        node.attr["dtype"].type = tensor.dtype.base_dtype.as_datatype_enum
-        have.add(node.name)
-    return made
 
 
 def with_free_names(graph, graph_def, prefix=None):
@@ -68,37 +55,37 @@ class ImportedNames:
         return self.start + self.renamed.get(node, node) + colon + slot
 
 
-def rewire(graph, first, names, input_map, have):
-    """Replaces the inputs in input_map for nodes from `first` on.
+class InputMap:
+    """The replaced inputs of an import: keys such as a:1 and ^a, and the outputs that are read instead.
 
-    Raises ValueError for a key that is no node of `have` and no input.
+    Raises ValueError for a key that is no node of the definition and no input of one.
     """
-    used = _rewired(graph, first, names, input_map)
-    unused = [k for k in input_map if k not in used and _node(k) not in have]
-    if unused:
-        raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))
+
+    def __init__(self, graph, graph_def, mapped):
+        self.mapped = mapped
+        have = {n.name for n in graph_def.node}
+        read = {_key(i) for n in graph_def.node for i in n.input} if mapped else ()
+        self.used = [k for k in mapped if k in read]
+        self.unused = [k for k in mapped if k not in read]
+        _refuse([k for k in self.unused if _node(k) not in have])
+        self._outs = dict(zip(self.used, outs(graph, [mapped[k] for k in self.used])))
+
+    def rows(self, renamed):
+        """Returns the names and the outputs, as the library takes them."""
+        names = []
+        for key in self.used:
+            caret, node = key[:key.startswith("^")], _node(key)
+            names.append(caret + renamed.get(node, node) + key[len(caret) + len(node):])
+        return tuple(names), tuple(self._outs[k] for k in self.used)
+
+    def check_unused(self, graph, names):
+        """Refuses keys of outputs that their nodes do not have."""
+        _refuse([k for k in self.unused if not k.startswith("^") and graph._c.find(names.full(k)) < 0])
 
 
-def _rewired(graph, first, names, input_map):
-    """Replaces the inputs in input_map for nodes from `first` on, and returns the keys that were used."""
-    at = {}
-    for key, tensor in input_map.items():
-        at[graph.as_graph_element(names.full(key))._out] = key, tensor
-    used = set()
-    for number in range(first, graph._c.size()):
-        for i, out in enumerate(graph._c.inputs(number)):
-            if out in at:
-                key, tensor = at[out]
-                _check_type(graph, number, i, graph._tensor(out), tensor)
-                graph._set_input(number, i, tensor._out)
-                used.add(key)
-    return used
-
-
-def _check_type(graph, number, i, old, new):
-    if old.dtype.base_dtype != new.dtype.base_dtype:
-        raise ValueError("Input %d of node %s was passed %s from %s incompatible with expected %s." % (
-            i, graph._operation(number).name, new.dtype.base_dtype.name, new.name, old.dtype.base_dtype.name))
+def _refuse(keys):
+    if keys:
+        raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(keys)))
 
 
 def _check_returned(have, element):
@@ -109,40 +96,58 @@ def _check_returned(have, element):
         raise ValueError("Requested return %s '%s' not found in graph def" % (kind, element))
 
 
-def _returned(graph, names, element):
+def _returned(graph, names, mapped, element):
+    """Returns an element by its name in the definition; a tensor of the input map is the one that replaces it."""
+    if ":" in element and element in mapped:
+        return mapped[element]
     try:
         return graph.as_graph_element(names.full(element))
-    except KeyError as e:
-        raise ValueError(str(e)) from None
+    except KeyError:
+        node, _, slot = element.partition(":")
+        raise ValueError("Invalid return output %s of node '%s', which has %d output(s)" % (
+            slot, node, len(graph.get_operation_by_name(names.full(node)).outputs))) from None
+
+
+def _converted(input_map, prefix):
+    """Returns the input map with keys such as a:0 and ^a, and with tensors, made in the scope _inputs."""
+    from weft._core.framework.build import convert_to_tensor
+    if all(isinstance(v, (Tensor, Operation)) for v in input_map.values()):
+        made = input_map
+    elif not prefix:
+        raise ValueError("tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. Try "
+                         "calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def().")
+    else:
+        with name_scope(prefix + "/"), name_scope("_inputs"):
+            made = {k: v if isinstance(v, Operation) else convert_to_tensor(v) for k, v in input_map.items()}
+    return {_key(k): v for k, v in made.items()}
 
 
 def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
     """Adds the nodes of a GraphDef to the default graph, under name (default "import")."""
-    from weft._core.framework.build import convert_to_tensor
     graph = get_default_graph()
     graph._check_not_finalized()
     if not isinstance(graph_def, protos.GraphDef):
         raise TypeError("Argument `graph_def` must be a GraphDef proto. Received: %s." % type(graph_def).__name__)
     if input_map is not None and not (isinstance(input_map, dict) and all(isinstance(k, (str, bytes)) for k in input_map)):
         raise TypeError("Argument `input_map` must be a dictionary. Obtained %s" % type(input_map).__name__)
-    mapped = {_key(k): v if isinstance(v, Tensor) else convert_to_tensor(v) for k, v in (input_map or {}).items()}
     have = {n.name for n in graph_def.node}
     for element in return_elements or ():
         _check_returned(have, element)
     # The name is an existing scope, so no new one is opened.
     whole = name is not None and (name == "" or name.endswith("/"))
     prefix = name[:-1] or None if whole else graph.unique_name("import" if name is None else name)
+    mapped = _converted(input_map or {}, prefix)
+    replaced = InputMap(graph, graph_def, mapped)
     first = graph._c.size()
-    made, renamed = with_free_names(graph, _with_stand_ins(graph_def, mapped) if mapped else graph_def, prefix)
+    made, renamed = with_free_names(graph, graph_def, prefix)
     try:
-        graph._c.import_graph(made.SerializeToString(), prefix)
+        graph._c.import_graph(made.SerializeToString(), prefix, *replaced.rows(renamed))
     except InvalidArgumentError as e:
         raise ValueError(e.message) from None
     names = ImportedNames(prefix, renamed)
-    if mapped:
-        rewire(graph, first, names, mapped, have)
+    replaced.check_unused(graph, names)
     if graph._context is not None:
         graph._context.imported(range(first, graph._c.size()))
     if return_elements is not None:
-        return [_returned(graph, names, e) for e in return_elements]
+        return [_returned(graph, names, mapped, e) for e in return_elements]
     return None

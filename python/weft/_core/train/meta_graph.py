@@ -7,7 +7,7 @@ from weft._core.files.gfile import local
 from weft._core.framework import proto_text, protos
 from weft._core.framework.collection_messages import get_collection_proto_type, get_from_proto_function, get_to_proto_function
 from weft._core.framework.graph import GraphKeys, get_default_graph
-from weft._core.framework.importer import ImportedNames, _key, _with_stand_ins, rewire, with_free_names
+from weft._core.framework.importer import ImportedNames, InputMap, _key, with_free_names
 from weft._core.platform import logging
 
 UNBOUND = "$unbound_inputs_"
@@ -167,7 +167,7 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
     meta = protos.MetaGraphDef.FromString(graph._c.export_meta())
     if graph_def is not None:
         other = type(graph)()
-        other._c.import_graph(graph_def.SerializeToString(), None)
+        other._c.import_graph(graph_def.SerializeToString(), None, (), ())
         meta.meta_info_def.CopyFrom(protos.MetaGraphDef.FromString(other._c.export_meta()).meta_info_def)
         meta.graph_def.CopyFrom(graph_def)
     unbound = _keep_scope(meta.graph_def, scope) if scope else []
@@ -282,20 +282,17 @@ def _add(graph, meta, scope, input_map):
                 if get_from_proto_function(k) is not None and meta.collection_def[k].bytes_list.value}
     texts = {k: _taken(meta, k) for k in list(meta.collection_def) if scope and _is_texts(graph, meta, k)}
     mapped = {_key(_allowed(k)): v if isinstance(v, Tensor) else convert_to_tensor(v) for k, v in (input_map or {}).items()}
-    have = {node.name for node in meta.graph_def.node}
     if mapped:
         for node in meta.graph_def.node:
             node.input[:] = [_allowed(i) for i in node.input]
-        meta.graph_def.CopyFrom(_with_stand_ins(meta.graph_def, mapped))
+    replaced = InputMap(graph, meta.graph_def, mapped)
     renamed = {}
     if not scope:
         free, renamed = with_free_names(graph, meta.graph_def)
         if free is not meta.graph_def:
             meta.graph_def.CopyFrom(free)
-    first = graph._c.size()
-    graph._c.import_meta(meta.SerializeToString(), scope)
-    if mapped:
-        rewire(graph, first, ImportedNames(scope, renamed), mapped, have)
+    graph._c.import_meta(meta.SerializeToString(), scope, *replaced.rows(renamed))
+    replaced.check_unused(graph, ImportedNames(scope, renamed))
     for key in _CONTEXT_KEYS:
         graph.get_collection(key)  # Reading the collections tells the operations in which contexts they are.
     if savers is not None:

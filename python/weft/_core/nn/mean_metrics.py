@@ -63,7 +63,7 @@ def mean_relative_error(labels, predictions, normalizer, weights=None, metrics_c
     labels, predictions = alike(labels, predictions)
     normalizer = without_last(convert_to_tensor(normalizer), predictions)
     error = math_ops.abs(labels - predictions)
-    relative = array_ops.where(math_ops.equal(normalizer, 0.0), array_ops.zeros_like(labels), math_ops.div(error, normalizer))
+    relative = array_ops.where(math_ops.equal(normalizer, 0.0), array_ops.zeros_like(labels), math_ops.truediv(error, normalizer))
     return listed(*running_mean(relative, weights, "mean_relative_error", name), metrics_collections, updates_collections)
 
 

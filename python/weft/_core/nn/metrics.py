@@ -4,6 +4,7 @@ from weft._core.framework import dtypes, errors
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph
 from weft._core.nn.metric_parts import aligned_weights, alike, broadcast_weights, probabilities
+from weft._core.ops import math_ops
 from weft._core.ops.variables import resource_wanted
 from weft._core.platform import logging
 
@@ -23,11 +24,6 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
     graph = get_default_graph()
     labels = predictions if labels is None else labels
     labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
-    if kind in ("accuracy",) and labels.dtype.base_dtype != predictions.dtype.base_dtype:
-        from weft._core.ops.math_ops import cast
-        predictions = cast(predictions, labels.dtype.base_dtype)
-    if kind in _DIFFERENCES:
-        _check_types(kind, labels, predictions)
     if kind != "mean":
         labels, predictions = alike(labels, predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)
@@ -130,6 +126,34 @@ def _area_under(curve, labels, predictions, weights, thresholds, collections, up
     return value, after
 
 
+def _of_mean(kind, measured):
+    """Returns a metric that is the mean of what is measured for each example, outside the metric's scope as in TensorFlow."""
+    def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+        labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+        if kind in _DIFFERENCES:
+            _check_types(kind, labels, predictions)
+        labels, predictions = alike(labels, predictions)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        return mean(measured(labels, predictions), weights, metrics_collections, updates_collections, name or kind)
+    metric.__name__ = kind
+    return metric
+
+
+def _hits(labels, predictions):
+    if labels.dtype.base_dtype != predictions.dtype.base_dtype:
+        predictions = math_ops.cast(predictions, labels.dtype.base_dtype)
+    return math_ops.cast(math_ops.equal(predictions, labels), dtypes.float32)
+
+
+def root_mean_squared_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
+    value, update = math_ops.sqrt(value), math_ops.sqrt(update)
+    graph = get_default_graph()
+    graph.add_to_collections(metrics_collections or [], value)
+    graph.add_to_collections(updates_collections or [], update)
+    return value, update
+
+
 def _simple(kind):
     def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
         return _metric(kind, labels, predictions, weights, metrics_collections, updates_collections, name)
@@ -137,7 +161,9 @@ def _simple(kind):
     return metric
 
 
-accuracy, mean_squared_error, mean_absolute_error = map(_simple, ("accuracy", "mean_squared_error", "mean_absolute_error"))
-root_mean_squared_error, precision, recall = map(_simple, ("root_mean_squared_error", "precision", "recall"))
+accuracy = _of_mean("accuracy", _hits)
+mean_squared_error = _of_mean("mean_squared_error", math_ops.squared_difference)
+mean_absolute_error = _of_mean("mean_absolute_error", lambda labels, predictions: math_ops.abs(predictions - labels))
+precision, recall = map(_simple, ("precision", "recall"))
 true_positives, false_positives = map(_simple, ("true_positives", "false_positives"))
 true_negatives, false_negatives = map(_simple, ("true_negatives", "false_negatives"))

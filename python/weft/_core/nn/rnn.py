@@ -148,7 +148,8 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
     with variable_scope(scope or "bidirectional_rnn"):
         ahead, first = static_rnn(cell_fw, inputs, initial_state_fw, dtype, lengths, scope="fw")
         back, last = static_rnn(cell_bw, turned(list(inputs)), initial_state_bw, dtype, lengths, scope="bw")
-        return [array_ops.concat([a, b], 1) for a, b in zip(ahead, turned(back))], first, last
+        backward = turned(back)
+    return [array_ops.concat([a, b], 1) for a, b in zip(ahead, backward)], first, last
 
 
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):

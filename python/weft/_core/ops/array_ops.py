@@ -358,7 +358,7 @@ def _shape_tensor(shape, name="shape"):
     if hasattr(shape, "_ref"):
         return convert_to_tensor(shape)
     if isinstance(shape, (list, tuple)) and any(isinstance(d, Tensor) for d in shape):
-        return stack([convert_to_tensor(d, dtypes.int32) if not isinstance(d, Tensor) else d for d in shape], name=name)
+        return convert_to_tensor(list(shape), name=None if name == "shape_as_tensor" else name)
     if _below_zero(shape):  # The shape rule of the op reports the error, or the op itself when it runs.
         return constant(shape, dtypes.int32, name=name)
     if name == "shape" and isinstance(shape, (list, tuple, np.ndarray)) and any(isinstance(d, (float, np.floating)) for d in shape):
@@ -388,7 +388,8 @@ def _whole(shape, dtype, name, value):
             value = True
         if not isinstance(shape, Tensor) and not hasattr(shape, "_ref"):
             try:
-                dims = tensor_shape.unknown_shape() if _below_zero(shape) else tensor_shape.as_shape(shape)
+                alone = isinstance(shape, (int, np.integer))
+                dims = tensor_shape.unknown_shape() if alone or _below_zero(shape) else tensor_shape.as_shape(shape)
                 if dims.is_fully_defined() and (dims.num_elements() < 1000):
                     return constant(value, dtype, shape=dims.as_list(), name=scope)
             except TypeError:
@@ -521,12 +522,15 @@ def unique(x, out_idx=dtypes.int32, name=None):
 
 
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
-    from weft._core.ops.math_ops import cast, less, range as range_of, reduce_max
+    from weft._core.ops.math_ops import cast, less, reduce_max
     with name_scope(name, "SequenceMask", [lengths]):
         lengths = convert_to_tensor(lengths)
-        maxlen = reduce_max(lengths) if maxlen is None else convert_to_tensor(maxlen)
-        row = range_of(constant(0, maxlen.dtype.base_dtype), maxlen, constant(1, maxlen.dtype.base_dtype))
-        made = less(row, cast(expand_dims(lengths, -1), maxlen.dtype.base_dtype))
+        if maxlen is None:
+            longest = reduce_max(lengths)
+            maxlen = op("Maximum", x=constant(0, longest.dtype.base_dtype), y=longest)
+        maxlen = convert_to_tensor(maxlen)
+        row = op("Range", start=constant(0, maxlen.dtype.base_dtype), limit=maxlen, delta=constant(1, maxlen.dtype.base_dtype))
+        made = less(row, op("Cast", x=expand_dims(lengths, -1), DstT=maxlen.dtype.base_dtype))
         return cast(made, dtype)
 
 
@@ -544,9 +548,9 @@ def meshgrid(*args, **kwargs):
         if indexing == "xy" and n > 1:
             made[0] = reshape(made[0], [1, -1] + [1] * (n - 2))
             made[1] = reshape(made[1], [-1, 1] + [1] * (n - 2))
-        whole = ones_like(made[0])
-        for m in made[1:]:
-            whole = whole * ones_like(m)
+        made = [convert_to_tensor(m) for m in made]
+        sizes = [size(m) for m in made]
+        whole = ones(sizes[1:2] + sizes[:1] + sizes[2:] if indexing == "xy" and n > 1 else sizes, made[0].dtype.base_dtype)
         return [m * whole for m in made]
 
 

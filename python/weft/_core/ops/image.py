@@ -42,7 +42,6 @@ _METHODS = {0: "bilinear", 1: "nearest_neighbor", 2: "bicubic", 3: "area"}
 
 def _resize(kind):
     def resize(images, size, align_corners=False, name=None, half_pixel_centers=False):
-        size = convert_to_tensor(size, dtypes.int32, name="size")
         if kind != "ResizeArea":
             return op(kind, name, images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
         if half_pixel_centers:

@@ -24,7 +24,7 @@ encode_base64 EncodeBase64 input pad=False
 decode_base64 DecodeBase64 input
 decode_json_example DecodeJSONExample json_examples
 decode_compressed DecodeCompressed bytes:bytes compression_type=''
-regex_replace RegexReplace input pattern rewrite replace_global=True
+regex_replace_op RegexReplace input pattern rewrite replace_global=True
 string_strip StringStrip input
 serialize_tensor SerializeTensor tensor
 parse_tensor ParseTensor serialized out_type
@@ -39,6 +39,21 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, b
     if data is None or out_type is None:
         raise ValueError("tf.decode_raw: %s is missing" % ("input_bytes" if data is None else "out_type"))
     return decode_raw_op(data, out_type, little_endian, name=name)  # noqa: F821
+
+
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
+    """Replaces what matches a pattern in the elements of a tensor of strings.
+
+    Args:
+      input: a tensor of strings.
+      pattern: a regular expression, or a tensor of one.
+      rewrite: what replaces a match, or a tensor of it.
+      replace_global: whether all matches are replaced, or only the first.
+      name: a name for the operation.
+    """
+    if all(isinstance(text, (str, bytes)) for text in (pattern, rewrite)):
+        return op("StaticRegexReplace", name, input=input, pattern=pattern, rewrite=rewrite, replace_global=replace_global)
+    return regex_replace_op(input, pattern, rewrite, replace_global, name=name)  # noqa: F821
 
 
 def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):

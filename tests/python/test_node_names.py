@@ -1,0 +1,61 @@
+"""Names of nodes that small functions make, and of the nodes after them: a program fetches tensors by name, and a saved model
+keeps the names."""
+import numpy as np
+import pytest
+from both import both
+
+
+@pytest.mark.parametrize("make", ["zeros", "ones"])
+def test_small_whole_tensors(make):
+    def program(tf):
+        n = tf.placeholder_with_default(2, [], name="n")
+        fn = getattr(tf, make)
+        return [fn(4), fn(np.int64(4)), fn([4]), fn(()), fn([n, 3]), fn([n, 3], tf.int32), fn((2, 3), tf.bool), fn(n), fn([40, 40]),
+                fn(tf.shape(fn([2, 2])))]
+    both(program)
+
+
+def test_shapes_of_random_ops_with_tensors():
+    both(lambda tf: tf.random_uniform([tf.placeholder_with_default(2, []), 3], -1, 1))
+
+
+def test_sequence_masks():
+    def program(tf):
+        lengths, n = tf.constant([1, 3]), tf.placeholder_with_default(4, [])
+        return [tf.sequence_mask(lengths), tf.sequence_mask(lengths, 5), tf.sequence_mask(lengths, n, tf.float32)]
+    both(program)
+
+
+def test_means_measure_outside_of_their_scope():
+    def program(tf):
+        x, y = tf.constant([[1.0, 2.0]]), tf.constant([[1.0, 4.0]])
+        made = [tf.metrics.accuracy(x, y), tf.metrics.mean_squared_error(x, y), tf.metrics.mean_absolute_error(x, y),
+                tf.metrics.root_mean_squared_error(x, y), tf.metrics.accuracy(x, y, name="mine")]
+        next_names = [tf.equal(x, y).name, tf.squared_difference(x, y).name, tf.abs(x).name, (x - y).name, tf.sqrt(x).name]
+        return [*(update for _, update in made), *next_names, [t.name for pair in made for t in pair],
+                [v.name for v in tf.local_variables()]]
+    both(program, same_nodes=False)
+
+
+def test_texts_that_are_replaced():
+    def program(tf):
+        s = tf.constant(["aab", "cab"])
+        return [tf.regex_replace(s, "a", "x"), tf.regex_replace(s, "a", tf.constant("y")), tf.strings.regex_replace(s, "a+", "z", False)]
+    both(program)
+
+
+def test_sizes_of_pictures_and_grids():
+    def program(tf):
+        image = tf.ones([1, 4, 4, 1])
+        made = [tf.image.resize_bilinear(image, [2, 2]), tf.image.resize_nearest_neighbor(image, (2, 3)), *tf.meshgrid([1, 2], [3, 4, 5]),
+                *tf.meshgrid([1.0, 2.0], [3.0], indexing="ij")]
+        return made + [t.name for t in made]
+    both(program, same_nodes=False)
+
+
+def test_outputs_of_both_directions_are_joined_outside():
+    def program(tf):
+        cells = [tf.nn.rnn_cell.GRUCell(2) for _ in range(2)]
+        outputs, _, _ = tf.nn.static_bidirectional_rnn(*cells, [tf.ones([1, 3])] * 2, dtype=tf.float32)
+        return [t.name for t in outputs]
+    both(program, same_nodes=False)

@@ -128,13 +128,19 @@ static weft_err client_sleep(run_entry *a, int64_t ms) {
   return WEFT_OK;
 }
 
+static weft_err client_late(const client *s, int64_t timeout_ms) {
+  return weft__fail_in(WEFT_DEADLINE_EXCEEDED, "%s did not answer within the timeout of %lld ms", s->target,
+                       (long long)timeout_ms);
+}
+
 /* Creates the session.  The master may not be up yet, so the call is retried until the deadline. */
 static weft_err client_create(client *s, run_entry *a, int64_t timeout_ms) {
   int64_t began = weft__clock_now_ns(), reported = began, pause = RETRY_MIN_MS;
   for (;;) {
     int64_t left = timeout_ms ? timeout_ms - (weft__clock_now_ns() - began) / NS_PER_MS : 0;
     weft_err err = client_try_create(s, a, left > 0 ? left : timeout_ms ? 1 : 0);
-    if (err != WEFT_UNAVAILABLE || (timeout_ms && left <= pause)) return err;
+    if (err != WEFT_UNAVAILABLE) return err;
+    if (timeout_ms && left <= pause) return client_late(s, timeout_ms);
     if (weft__clock_now_ns() - reported > REPORT_MS * NS_PER_MS) {
       weft__log(LOG_INFO, "CreateSession still waiting for response from %s: %s", s->target, weft__error_message());
       reported = weft__clock_now_ns();

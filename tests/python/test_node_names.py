@@ -2,6 +2,7 @@
 keeps the names."""
 import numpy as np
 import pytest
+
 from both import both
 
 

@@ -447,7 +447,13 @@ class BaseSession:
         return self._target.encode()
 
     def list_devices(self):
+        self._check_not_closed()
         return [_DeviceAttributes(*row) for row in _weft.devices(self._c)]
+
+    def _check_not_closed(self):
+        """What is no run refuses a closed session as TensorFlow's C library does."""
+        if self._closed:
+            raise errors.CancelledError(None, None, "Session has been closed.")
 
     def close(self):
         if not self._closed:
@@ -515,9 +521,11 @@ class BaseSession:
         prepared = None if plain else _Callable(self, outs, fetch)
 
         def call(*args, options=None, run_metadata=None):
+            if feed_list is None:
+                self._check_not_closed()
+            runner.check_open()
             if prepared is None or len(args) != len(keys):
                 return self.run(fetches, dict(zip(keys, args)), options, run_metadata)
-            runner.check_open()
             feeds = [_feed(graph, runner.slots, k, v) for k, v in zip(keys, args)]
             made = runner.values(run_metadata, _asked(options, run_metadata), prepared.get().call, feeds)
             return fetch.rebuild(runner.as_text(made))
@@ -558,6 +566,9 @@ class Session(BaseSession, metaclass=Named):
         self._entered = []
 
     def __enter__(self):
+        if self._entered:
+            raise RuntimeError("Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter a "
+                               "session multiple times.")
         graph = self._graph.as_default()
         session = self.as_default()
         graph.__enter__()

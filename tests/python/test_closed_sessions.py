@@ -1,0 +1,46 @@
+"""Sessions that were closed, entered twice or reset, and targets that nobody serves: the errors are TensorFlow's."""
+import pytest
+import tensorflow.compat.v1 as oracle
+
+import both
+import weft
+
+
+def uses(tf):
+    """What uses of a closed session say."""
+    with tf.Graph().as_default():
+        one = tf.constant(1.0)
+        session = tf.Session()
+        call = session.make_callable(one)
+        assert call() == 1
+        session.close()
+        session.close()
+        return [both.outcome(use) for use in (
+            lambda: session.run(one), lambda: session.run([]), lambda: one.eval(session=session), lambda: session.partial_run_setup([one]),
+            session.make_callable(one, []), session.make_callable(one, accept_options=True), call, lambda: session.make_callable(one)(), session.list_devices, lambda: session.run(tf.constant(2.0)))]
+
+
+def test_a_closed_session_refuses_its_uses_as_in_tensorflow():
+    assert uses(weft) == uses(oracle)
+
+
+def entered(tf):
+    with tf.Graph().as_default(), tf.Session() as session:
+        return both.outcome(session.__enter__)
+
+
+def test_a_session_is_entered_once():
+    assert entered(weft) == entered(oracle)
+
+
+@pytest.mark.parametrize("tf", [weft, oracle], ids=["weft", "tensorflow"])
+def test_a_target_that_nobody_serves_is_a_timeout(tf):
+    with tf.Graph().as_default(), pytest.raises(tf.errors.DeadlineExceededError):
+        tf.Session("grpc://127.0.0.1:1", config=tf.ConfigProto(operation_timeout_in_ms=500)).run(tf.constant(1.0))
+
+
+def test_a_timeout_names_the_target_and_the_reason():
+    config = weft.ConfigProto(operation_timeout_in_ms=500)
+    with weft.Graph().as_default(), weft.Session("grpc://127.0.0.1:1", config=config) as session:
+        with pytest.raises(weft.errors.DeadlineExceededError, match="127.0.0.1:1 did not answer .* of 500 ms: .*onnect"):
+            session.run(weft.constant(1.0))

@@ -17,7 +17,8 @@ def uses(tf):
         session.close()
         return [both.outcome(use) for use in (
             lambda: session.run(one), lambda: session.run([]), lambda: one.eval(session=session), lambda: session.partial_run_setup([one]),
-            session.make_callable(one, []), session.make_callable(one, accept_options=True), call, lambda: session.make_callable(one)(), session.list_devices, lambda: session.run(tf.constant(2.0)))]
+            session.make_callable(one, []), session.make_callable(one, accept_options=True), call,
+            lambda: session.make_callable(one)(), session.list_devices, lambda: session.run(tf.constant(2.0)))]
 
 
 def test_a_closed_session_refuses_its_uses_as_in_tensorflow():

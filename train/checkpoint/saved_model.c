@@ -224,7 +224,6 @@ weft_err weft__saved_model_add(weft_saved_model *m, weft_graph *g, weft_session 
   weft_saver *made = NULL, *saver = o->saver;
   const collection *variables = weft__collection_get(g, "variables");
   weft_err err = WEFT_OK;
-  if (o->n_tag < 1) return weft__fail(WEFT_INVALID_ARGUMENT, "a graph of a SavedModel needs a tag, \"serve\" for one");
   if (sess && m->graphs.size)
     return weft__fail(WEFT_FAILED_PRECONDITION,
                       "Graph state including variables and assets has already been saved. Please "

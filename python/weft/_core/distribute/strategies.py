@@ -87,6 +87,8 @@ class _CentralExtended(StrategyExtended):
         self._on(devices)
         self._parameter_device = parameter_device
 
+    experimental_between_graph = True  # as in TensorFlow, whose class for central storage is that of parameter servers
+    worker_devices = property(lambda self: list(self._worker_devices))
     parameter_devices = property(lambda self: (self._parameter_device,))
 
 
@@ -148,7 +150,13 @@ class _ParameterServerExtended(_OneDeviceExtended):
         lambda self: self._task is None or self._task[0] in ("chief", "evaluator") or
         (self._task == ("worker", 0) and "chief" not in self._spec.jobs))
     parameter_devices = property(lambda self: tuple("/job:ps/task:%d" % i for i in range(self._spec.num_tasks("ps")))
-                                 if self._spec is not None else self._worker_devices)
+                                 if self._spec is not None else tuple(self.worker_devices))
+
+    @property
+    def worker_devices(self):
+        """The whole name of the device that computes; the graph's device strings name only the task."""
+        whole = local_devices()[0]
+        return [whole if self._task is None else whole.replace("/replica:0/task:0", "/job:%s/replica:0/task:%d" % self._task)]
 
     @contextlib.contextmanager
     def _scope(self):

@@ -110,6 +110,9 @@ def _check_main_op(graph, main_op):
             raise ValueError("Graph already contains one or more main ops under the collection %s." % key)
 
 
+_RESERVED_KEYS = {"__saved_model_init_op": "initialization", "__saved_model_train_op": "the train op"}
+
+
 class SavedModelBuilder(metaclass=Named):
     """Writes a SavedModel: graphs with tags and signatures. The first graph is saved with its variables."""
 
@@ -119,11 +122,14 @@ class SavedModelBuilder(metaclass=Named):
             self._made = _weft.model_create(self._dir)
         except errors.AlreadyExistsError as e:
             raise AssertionError(e.message) from None
+        gfile.MakeDirs(self._dir)
         self._saved, self._stripped = False, []  # _stripped: for each graph, whether default attributes are left out
         self._assets, self._listed = {}, []      # name of the copy -> path of the file; for each graph, its assets
 
     def _add(self, graph, session, tags, signature_def_map, assets, init, clear_devices, saver, strip_default_attrs):
-        for value in (signature_def_map or {}).values():
+        for key, value in (signature_def_map or {}).items():
+            if key in _RESERVED_KEYS:
+                raise KeyError('SignatureDef map key "%s" is reserved for %s. Please use a different key.' % (key, _RESERVED_KEYS[key]))
             _check_infos(value)
         _check_main_op(graph, init)
         self._copy_assets(graph, assets)
@@ -201,7 +207,9 @@ class SavedModelBuilder(metaclass=Named):
 
 def _asset_path(tensor):
     """Returns the path that a constant contains."""
-    value = constant_value(tensor) if isinstance(tensor, Tensor) else None
+    if not isinstance(tensor, Tensor):
+        raise TypeError("Asset path tensor %s must be a Tensor." % (tensor,))
+    value = constant_value(tensor)
     if not isinstance(value, bytes) or not value:
         raise ValueError("the asset %s does not name a file: it must be a constant with the path of one file" % (tensor,))
     return value.decode()

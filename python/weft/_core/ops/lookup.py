@@ -2,7 +2,7 @@
 import collections
 import uuid
 
-from weft._core.framework import dtypes
+from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
@@ -115,6 +115,10 @@ class LookupInterface(metaclass=Named):
     @property
     def name(self):
         return self._handle.op.name.rsplit("/", 1)[-1]
+
+    def __getitem__(self, keys):
+        """Looks up keys: table[keys]."""
+        return self.lookup(keys)
 
     def _keys(self, keys):
         keys = convert_to_tensor(keys, None if hasattr(keys, "dtype") else self._key_dtype, name="keys")
@@ -257,7 +261,16 @@ class DenseHashTable(_MutableTable):
             self._save()
 
     def lookup(self, keys, name=None):
-        return super().lookup(keys, name=name)
+        found = super().lookup(keys, name=name)
+        if not isinstance(keys, SparseTensor):
+            self._set_shape(found, convert_to_tensor(keys, self._key_dtype).shape if not hasattr(keys, "shape") else keys.shape)
+        return found
+
+    def _set_shape(self, found, keys):
+        """Sets the shape of values: that of the keys, with a value's dimensions instead of a key's."""
+        dims, size = tensor_shape.as_shape(keys), self._empty_key.shape.ndims
+        if dims.ndims is not None and size is not None and dims.ndims >= size:
+            found.set_shape(dims[:dims.ndims - size].concatenate(self._default_value.shape))
 
     erase = _MutableTable.remove
     insert_or_assign = _MutableTable.insert

@@ -60,3 +60,13 @@ def test_outputs_of_both_directions_are_joined_outside():
         outputs, _, _ = tf.nn.static_bidirectional_rnn(*cells, [tf.ones([1, 3])] * 2, dtype=tf.float32)
         return [t.name for t in outputs]
     both(program, same_nodes=False)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "fft2d", "ifft3d"])
+def test_numbers_keep_a_type_that_the_op_takes(name):
+    def program(tf):
+        whole = np.arange(8.0).reshape({"fft": [8], "ifft": [8], "fft2d": [2, 4], "ifft3d": [2, 2, 2]}[name])
+        values = [whole + 0j, (whole + 0j).tolist(), whole.astype(np.complex64), whole, whole.astype(np.float32)]
+        made = [getattr(tf, name)(v) for v in values]
+        return made + [m.dtype.name for m in made]
+    both(program, same_nodes=False)

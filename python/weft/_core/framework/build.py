@@ -142,6 +142,19 @@ register_tensor_conversion_function(IndexedSlices, _from_slices)
 
 # ---- nodes ----
 
+def _own_type(value):
+    """Returns the name of the type that an array or numbers have by themselves, or None. An op that takes this type gets it,
+    not the default of its attribute.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.name if value.dtype.kind in "iufc" else None
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "int32" if -2**31 <= value < 2**31 else None
+    return {float: "float32", complex: "complex128"}.get(type(value))
+
+
 class _Call:
     """One call of `op`: converts its inputs to tensors and collects the attributes that follow from them."""
 
@@ -174,9 +187,8 @@ class _Call:
         attr = self.definition.attrs.get(arg.type_attr)
         if attr is None or not attr.default:
             return None
-        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iu" and attr.allows(value.dtype.name):
-            return None  # The value already has a type that the op takes.
-        return attr.default
+        own = _own_type(value)
+        return None if own is not None and attr.allowed is not None and attr.allows(own) else attr.default
 
     def convert(self, arg, value, name):
         want = self.wanted(arg)

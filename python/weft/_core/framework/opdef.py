@@ -52,7 +52,7 @@ class Attr:
 
     def allows(self, name):
         """Returns whether an attribute of kind type allows the type of that name."""
-        return self.allowed is None or name in self.allowed[1:-1].split(",")
+        return self.allowed is None or any(n == name or n in _BY_NAME and _BY_NAME[n].name == name for n in self.allowed[1:-1].split(","))
 
 
 class OpDef:

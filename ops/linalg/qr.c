@@ -82,12 +82,15 @@ static void qr_factor(const qr_matrix *a, const qr_matrix *q, double *v, double 
 }
 
 static double qr_get(weft_dtype type, const void *data, int64_t i) {
+  if (type == WEFT_HALF) return (double)weft__half_to_float(((const uint16_t *)data)[i]);
   return type == WEFT_DOUBLE ? ((const double *)data)[i] : (double)((const float *)data)[i];
 }
 
 static void qr_set(weft_dtype type, void *data, int64_t i, double x) {
   if (type == WEFT_DOUBLE)
     ((double *)data)[i] = x;
+  else if (type == WEFT_HALF)
+    ((uint16_t *)data)[i] = weft__half_from_float((float)x);
   else
     ((float *)data)[i] = (float)x;
 }
@@ -137,7 +140,8 @@ static void qr_all(void *arg, int64_t begin, int64_t end) {
 static weft_err qr_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   int rank = x->shape.rank;
-  if (x->dtype != WEFT_FLOAT && x->dtype != WEFT_DOUBLE) return weft__kernel_no_type(k, x->dtype);
+  if (x->dtype != WEFT_FLOAT && x->dtype != WEFT_DOUBLE && x->dtype != WEFT_HALF)
+    return weft__kernel_no_type(k, x->dtype);
   if (rank < 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor 0 must have rank >= 2, got %d", rank);
   int64_t m = x->shape.dim[rank - 2], n = x->shape.dim[rank - 1], p = m < n ? m : n;
   int64_t inner = weft__node_bool(k->node, "full_matrices", false) ? m : p;
@@ -230,6 +234,7 @@ static weft_err qr_grad(backprop *b) {
 
 static const op_case qr_cases[] = {
     {"f64[2,2] 0 2 -1 0", "f64[2,2] 0 1 1 0; f64[2,2] -1 0 0 2", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f16[2,2] 0 2 -1 0", "f16[2,2] 0 1 1 0; f16[2,2] -1 0 0 2", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f64[4,3] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[3,4] rand", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f64[2,5,3] rand", NULL, "full_matrices=true", CASE_NO_GRAD | CASE_FIXED_TYPE},

@@ -3,7 +3,7 @@ keeps the names."""
 import numpy as np
 import pytest
 
-from both import both
+from both import both, both_raise
 
 
 @pytest.mark.parametrize("make", ["zeros", "ones"])
@@ -70,3 +70,19 @@ def test_numbers_keep_a_type_that_the_op_takes(name):
         made = [getattr(tf, name)(v) for v in values]
         return made + [m.dtype.name for m in made]
     both(program, same_nodes=False)
+
+
+def test_small_and_wide_floats():
+    def program(tf):
+        whole = np.arange(4.0)
+        made = [tf.spectral.dct(whole), tf.spectral.idct(whole, norm="ortho"), tf.spectral.dct(whole.astype(np.float32)),
+                tf.linspace(np.float16(0), np.float16(1), 3)]
+        q, r = tf.qr(np.array([[3.0, 1.0], [4.0, 2.0]], np.float16))
+        return made + [m.dtype.name for m in made] + [q, r]
+    both(program, same_nodes=False, tolerance=2e-3)
+
+
+def test_types_that_no_uniform_numbers_have():
+    for kind in ("uint8", "bool", "string"):
+        ours, theirs = both_raise(lambda tf, kind=kind: tf.random_uniform([2], maxval=3, dtype=kind))
+        assert ours.partition(" Accepted")[2] == theirs.partition(" Accepted")[2]

@@ -342,7 +342,8 @@ def linspace(start, stop, num, name=None, axis=0):
       name: a name for the operation.
       axis: of tensors, the dimension of the result along which the numbers lie.
     """
-    if not any(end.shape.ndims if is_tensor(end) else np.ndim(end) for end in (start, stop)):
+    half = any(getattr(end, "dtype", None) in (dtypes.float16, np.float16) for end in (start, stop))  # which LinSpace does not take
+    if not half and not any(end.shape.ndims if is_tensor(end) else np.ndim(end) for end in (start, stop)):
         return op("LinSpace", name, start=start, stop=stop, num=num)
     return _linspace_of_tensors(start, stop, num, axis, name)
 

@@ -83,8 +83,14 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
         return op("Add", scope, x=_draw("TruncatedNormal", dims, dtype, seed) * stddev, y=mean)
 
 
+_UNIFORM_TYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
+
+
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
     dtype = as_dtype(dtype)
+    if dtype not in _UNIFORM_TYPES:
+        raise ValueError("Argument `dtype` got invalid value %r. Accepted dtypes are (%s)." % (
+            dtype, ", ".join("tf.%s" % t.name for t in _UNIFORM_TYPES)))
     if maxval is None:
         if dtype.is_integer:
             raise ValueError("Must specify maxval for integer dtype %r" % dtype)

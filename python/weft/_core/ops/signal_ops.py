@@ -351,7 +351,9 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """
     _check_dct(type, axis, n, norm, "DCT")
     with name_scope(name, "dct", [input]):
-        x = convert_to_tensor(input, preferred_dtype=dtypes.float32)
+        x = convert_to_tensor(input)
+        if not x.dtype.base_dtype.is_floating:
+            raise TypeError("tf.signal.dct needs floating-point numbers, got %s of type %s" % (x.name, x.dtype.base_dtype.name))
         have = x.shape[-1].value
         if have is None:
             raise ValueError("tf.signal.dct needs an input whose last dimension is known, got %s" % x)

@@ -11,7 +11,8 @@ enum { FOLD_MAX_IN = 16, FOLD_MAX_OUT = 16 };
 
 /* Returns true if this op's kernel may run without a step.  It may not if it has side effects or waits, calls
  * functions, or has an argument that stands for an object of a step or a device (a reference, a resource, a
- * variant).  An op that names such objects by plain strings has the flag OP_NO_FOLD. */
+ * variant).  The flag OP_NO_FOLD is for ops that name such objects by plain strings, and for those whose result may
+ * be a thousand times as large as their input. */
 bool weft__op_may_fold(const op *o);
 /* The same check for this node, whose argument types are known.  It must have at most FOLD_MAX_IN inputs and
  * FOLD_MAX_OUT outputs. */

@@ -23,11 +23,11 @@
 enum { LONG_WORK_PIECE = 1 << 21 }; /* elementary operations between two checks: some milliseconds */
 
 typedef struct long_work {
-  const step *step;
+  const kernel *kernel;
   atomic_bool over; /* set once the step has ended, and never reset: the result lacks something */
 } long_work;
 
-static inline long_work weft__long_work(const kernel *k) { return (long_work){.step = k->step}; }
+static inline long_work weft__long_work(const kernel *k) { return (long_work){.kernel = k}; }
 /* Returns true if the step has ended; from then on always.  Any thread may call it. */
 bool weft__long_work_over(long_work *w);
 /* Adds the cost, in elementary operations, and checks the step when they amount to a piece. */
@@ -37,6 +37,10 @@ static inline bool weft__long_work_spent(long_work *w, int64_t *spent, int64_t c
   if (weft__long_work_over(w)) return true; /* so will the next call: nested loops end one by one */
   *spent = 0;
   return false;
+}
+/* Returns true if a check has found that the step has ended; checks nothing itself.  w may be NULL. */
+static inline bool weft__long_work_is_over(const long_work *w) {
+  return w && atomic_load_explicit(&w->over, memory_order_relaxed);
 }
 /* Returns the error of a step that ended before the work did, or OK.  Called by the kernel's thread, after the work. */
 weft_err weft__long_work_end(long_work *w);

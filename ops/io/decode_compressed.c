@@ -79,6 +79,6 @@ static const op_case decode_cases[] = {
 
 OPS(decode_compressed) = {
     {"DecodeCompressed(bytes:string) -> (output:string) | compression_type:string=''", "Strings without compression.",
-     .infer = weft__infer_same, .cpu = decode_compressed_cpu, .cases = decode_cases},
+     .flags = OP_NO_FOLD, .infer = weft__infer_same, .cpu = decode_compressed_cpu, .cases = decode_cases},
     {0},
 };

@@ -68,6 +68,7 @@ OPS(serialize_tensor) = {
     {"SerializeTensor(tensor:T) -> (serialized:string) | T:type", "A tensor as a serialized TensorProto.",
      .infer = weft__infer_scalar, .cpu = serialize_tensor_cpu, .no_grad = true, .cases = serialize_cases},
     {"ParseTensor(serialized:string) -> (output:out_type) | out_type:type", "The tensor in a serialized TensorProto.",
-     .infer = weft__infer_none, .cpu = parse_cpu, .no_grad = true, .cases = parse_cases, .narrow = NARROW_ALL},
+     .flags = OP_NO_FOLD, .infer = weft__infer_none, .cpu = parse_cpu, .no_grad = true, .cases = parse_cases,
+     .narrow = NARROW_ALL},
     {0},
 };

@@ -3,7 +3,7 @@
  * Each splits its matrix in two, solves one half, subtracts the product of that half from the rest, and solves the
  * rest.  So nearly all the work is done by gemm.h, which reads a matrix a few times from memory, where row operations
  * read it once for each row.  Halves of at most SMALLEST rows use row operations. */
-#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/gemm_long.h"
 #include "ops/linalg/matrix.h"
 #include <math.h>
 
@@ -29,7 +29,7 @@ static void block_negate(block b) {
 
 /* c -= a b, or a^H b.  The product can only be added, so the smaller of c and b is negated before and after it; b is
  * not if it is also a. */
-static void block_less(const kernel *k, block c, block a, bool conj_t, block b) {
+static void block_less(long_work *w, block c, block a, bool conj_t, block b) {
   const bool is_square = a.m == b.m && a.row == b.row && a.col == b.col;
   const block negated = is_square || c.rows < b.rows ? c : b;
   const gemm g = {.type = c.m->is_complex ? WEFT_COMPLEX128 : WEFT_DOUBLE,
@@ -47,10 +47,7 @@ static void block_less(const kernel *k, block c, block a, bool conj_t, block b) 
                   .accumulate = true};
   if (c.rows == 0 || c.cols == 0 || b.rows == 0) return;
   block_negate(negated);
-  if (k)
-    weft__gemm(k, &g);
-  else
-    weft__gemm_serial(&g);
+  weft__gemm_long(w, &g);
   block_negate(negated);
 }
 
@@ -77,7 +74,7 @@ static void row_scale(block b, int64_t row, double complex f) {
 /* ---- substitution ---- */
 
 typedef struct triangle {
-  const kernel *k;
+  long_work *work;
   bool lower, conj_t, unit;
 } triangle;
 
@@ -99,6 +96,7 @@ static void triangle_small(const triangle *t, const matrix *a, int64_t at, block
 
 static void triangle_solve(const triangle *t, const matrix *a, int64_t at, block x) {
   const int64_t n = x.rows, half = n / 2;
+  if (weft__long_work_is_over(t->work)) return;
   if (n <= SMALLEST) {
     triangle_small(t, a, at, x);
     return;
@@ -110,12 +108,12 @@ static void triangle_solve(const triangle *t, const matrix *a, int64_t at, block
   bottom.rows -= half;
   const block below = {a, at + half, at, n - half, half}, right = {a, at, at + half, half, n - half};
   triangle_solve(t, a, at + (down ? 0 : half), down ? top : bottom);
-  block_less(t->k, down ? bottom : top, t->lower ? below : right, t->conj_t, down ? top : bottom);
+  block_less(t->work, down ? bottom : top, t->lower ? below : right, t->conj_t, down ? top : bottom);
   triangle_solve(t, a, at + (down ? half : 0), down ? bottom : top);
 }
 
-void weft__matrix_triangle(const kernel *k, const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit) {
-  const triangle t = {k, lower, conj_t, unit};
+void weft__matrix_triangle(long_work *w, const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit) {
+  const triangle t = {w, lower, conj_t, unit};
   if (x->cols > 0) triangle_solve(&t, a, 0, (block){x, 0, 0, x->rows, x->cols});
 }
 
@@ -132,23 +130,24 @@ static bool cholesky_small(const matrix *m, int64_t first, int64_t n) {
   return true;
 }
 
-static bool cholesky_factor(const kernel *k, const matrix *m, int64_t first, int64_t n) {
+static bool cholesky_factor(long_work *w, const matrix *m, int64_t first, int64_t n) {
   const int64_t half = n / 2, next = first + half, rest = n - half;
+  if (weft__long_work_is_over(w)) return true;
   if (n <= SMALLEST) return cholesky_small(m, first, n);
-  if (!cholesky_factor(k, m, first, half)) return false;
-  const triangle t = {k, false, true, false};
+  if (!cholesky_factor(w, m, first, half)) return false;
+  const triangle t = {w, false, true, false};
   const block right = {m, first, next, half, rest};
   triangle_solve(&t, m, first, right);
   /* only the upper half of the rest is needed: its upper rows, and the right half of its lower rows */
   const int64_t upper = rest / 2;
   const block left_part = {m, first, next, half, upper}, right_part = {m, first, next + upper, half, rest - upper};
-  block_less(k, (block){m, next, next, upper, upper}, left_part, true, left_part);
-  block_less(k, (block){m, next, next + upper, upper, rest - upper}, left_part, true, right_part);
-  block_less(k, (block){m, next + upper, next + upper, rest - upper, rest - upper}, right_part, true, right_part);
-  return cholesky_factor(k, m, next, rest);
+  block_less(w, (block){m, next, next, upper, upper}, left_part, true, left_part);
+  block_less(w, (block){m, next, next + upper, upper, rest - upper}, left_part, true, right_part);
+  block_less(w, (block){m, next + upper, next + upper, rest - upper, rest - upper}, right_part, true, right_part);
+  return cholesky_factor(w, m, next, rest);
 }
 
-bool weft__matrix_cholesky(const kernel *k, const matrix *m) { return cholesky_factor(k, m, 0, m->rows); }
+bool weft__matrix_cholesky(long_work *w, const matrix *m) { return cholesky_factor(w, m, 0, m->rows); }
 
 /* ---- elimination ---- */
 
@@ -178,19 +177,20 @@ static bool lu_column(const matrix *m, int64_t col, int64_t end, int64_t *pivot)
 }
 
 /* Factors columns [col, col + n) of all rows from row `col` on. */
-static bool lu_panel(const kernel *k, const matrix *m, int64_t col, int64_t n, int64_t *pivot) {
+static bool lu_panel(long_work *w, const matrix *m, int64_t col, int64_t n, int64_t *pivot) {
   const int64_t half = n / 2, next = col + half, rest = n - half, below = m->rows - next;
+  if (weft__long_work_is_over(w)) return true;
   if (n <= SMALLEST) {
     for (int64_t i = col; i < col + n; i++)
       if (!lu_column(m, i, col + n, pivot)) return false;
     return true;
   }
-  if (!lu_panel(k, m, col, half, pivot)) return false;
-  const triangle t = {k, true, false, true};
+  if (!lu_panel(w, m, col, half, pivot)) return false;
+  const triangle t = {w, true, false, true};
   const block right = {m, col, next, half, rest};
   triangle_solve(&t, m, col, right);
-  block_less(k, (block){m, next, next, below, rest}, (block){m, next, col, below, half}, false, right);
-  return lu_panel(k, m, next, rest, pivot);
+  block_less(w, (block){m, next, next, below, rest}, (block){m, next, col, below, half}, false, right);
+  return lu_panel(w, m, next, rest, pivot);
 }
 
-bool weft__matrix_lu(const kernel *k, const matrix *m, int64_t *pivot) { return lu_panel(k, m, 0, m->rows, pivot); }
+bool weft__matrix_lu(long_work *w, const matrix *m, int64_t *pivot) { return lu_panel(w, m, 0, m->rows, pivot); }

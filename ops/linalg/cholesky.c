@@ -28,29 +28,29 @@ static void keep_lower(const matrix *m, bool good) {
 }
 
 typedef struct factor_work {
-  const kernel *k;
+  long_work work;
   matrices m;
 } factor_work;
 
 static void factor_all(void *arg, int64_t begin, int64_t end) {
-  const factor_work *j = arg;
+  factor_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b);
     adjoint_of_lower(&m);
-    keep_lower(&m, weft__matrix_cholesky(j->k, &m));
+    keep_lower(&m, weft__matrix_cholesky(&j->work, &m));
   }
 }
 
 static weft_err cholesky_cpu(kernel *k) {
-  factor_work j = {0};
+  factor_work j = {.work = weft__long_work(k)};
   WEFT_TRY(weft__matrix_square(k, 0));
   weft_err err = weft__matrices_load(k, 0, &j.m);
-  j.k = k;
   if (!err) {
     weft__kernel_loop(k, weft__matrices_visits(&j.m), 100 + weft__matrix_cost(&j.m, j.m.rows, j.m.rows, j.m.rows) / 3,
                       factor_all, &j);
-    err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.m);
+    err = weft__kernel_in(k, weft__long_work_end(&j.work));
   }
+  if (!err) err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.m);
   weft__matrices_clear(&j.m);
   return err;
 }
@@ -120,17 +120,17 @@ static weft_err solve_infer(infer *s) {
 }
 
 typedef struct cholesky_work {
-  const kernel *k;
+  long_work work;
   matrices a, x;
   const shape *out, *of_a;
   bool lower, adjoint;
 } cholesky_work;
 
 static void solve_all(void *arg, int64_t begin, int64_t end) {
-  const cholesky_work *j = arg;
+  cholesky_work *j = arg;
   for (int64_t i = begin; i < end; i++) {
     const matrix a = weft__matrix_at(&j->a, weft__matrix_of(j->out, j->of_a, i)), x = weft__matrix_at(&j->x, i);
-    weft__matrix_triangle(j->k, &a, &x, j->lower, j->adjoint, false);
+    weft__matrix_triangle(&j->work, &a, &x, j->lower, j->adjoint, false);
   }
 }
 
@@ -169,18 +169,19 @@ static weft_err solve_shape(const kernel *k, shape *out) {
 static weft_err solve_cpu(kernel *k) {
   shape out;
   WEFT_TRY(solve_shape(k, &out));
-  cholesky_work j = {.out = &out,
+  cholesky_work j = {.work = weft__long_work(k),
+                     .out = &out,
                      .of_a = &k->in[0]->shape,
                      .lower = weft__node_bool(k->node, "lower", true),
                      .adjoint = weft__node_bool(k->node, "adjoint", false)};
   weft_err err = weft__matrices_load(k, 0, &j.a);
   if (!err) err = repeat_right(k, &out, &j.x);
   if (!err) {
-    j.k = k;
     weft__kernel_loop(k, weft__matrices_visits(&j.x), 100 + weft__matrix_cost(&j.x, j.x.rows, j.x.rows, j.x.cols),
                       solve_all, &j);
-    err = weft__matrices_store(k, 0, &out, &j.x);
+    err = weft__kernel_in(k, weft__long_work_end(&j.work));
   }
+  if (!err) err = weft__matrices_store(k, 0, &out, &j.x);
   weft__matrices_clear(&j.a);
   weft__matrices_clear(&j.x);
   return err;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "ops/linalg/matrix.h"
 #include <float.h>
 #include <math.h>
@@ -19,6 +20,7 @@ typedef struct eigen_room {
   matrix v, q;              /* one row each */
   double *value, *off;      /* the diagonal and the subdiagonal */
   double complex *tau, *vs; /* per reflection: tau, and its vector as a row of n */
+  long_work *work;          /* once it is over, the results mean nothing */
 } eigen_room;
 
 /* Fills the upper half from the lower half, the only one that is read. */
@@ -75,7 +77,9 @@ static void eigen_reflect(const eigen_room *r, int64_t k) {
 static void eigen_collect(const eigen_room *r) {
   const int64_t n = r->a.rows;
   weft__matrix_identity(&r->a);
+  int64_t spent = 0;
   for (int64_t k = n - 2; k >= 0; k--) {
+    if (weft__long_work_spent(r->work, &spent, 2 * (n - k) * (n - k))) return;
     if (r->tau[k] == 0) continue;
     for (int64_t j = 0; j < n; j++) weft__matrix_set(&r->q, 0, j, 0);
     for (int64_t i = k + 1; i < n; i++) weft__matrix_less(&r->q, 0, &r->a, i, -conj(r->vs[k * n + i]), k + 1);
@@ -135,7 +139,7 @@ static void qr_step(const eigen_room *r, int64_t start, int64_t end, bool vector
 static bool eigen_diagonalize(const eigen_room *r, bool vectors) {
   const int64_t n = r->a.rows;
   double *d = r->value, *e = r->off;
-  int64_t start = 0, end = n - 1, steps = 0;
+  int64_t start = 0, end = n - 1, steps = 0, spent = 0;
   while (end > 0) {
     for (int64_t i = start; i < end; i++)
       if (fabs(e[i]) < DBL_MIN || fabs(e[i]) <= DBL_EPSILON * (fabs(d[i]) + fabs(d[i + 1]))) e[i] = 0;
@@ -144,6 +148,7 @@ static bool eigen_diagonalize(const eigen_room *r, bool vectors) {
     if (++steps > STEPS * n) return false;
     start = end - 1;
     while (start > 0 && e[start - 1] != 0) start--;
+    if (weft__long_work_spent(r->work, &spent, (end - start) * (vectors ? n : 1) + n)) return true;
     qr_step(r, start, end, vectors);
   }
   return true;
@@ -171,7 +176,9 @@ static bool eigen_solve(const eigen_room *r, bool vectors) {
   const double scale = eigen_greatest(&r->a);
   if (!isfinite(scale)) return false;
   for (int64_t i = 0; scale > 0 && i < n; i++) weft__matrix_scale(&r->a, i, 1 / scale);
-  for (int64_t k = 0; k + 1 < n; k++) eigen_reflect(r, k);
+  int64_t spent = 0;
+  for (int64_t k = 0; k + 1 < n && !weft__long_work_spent(r->work, &spent, 3 * (n - k) * (n - k)); k++)
+    eigen_reflect(r, k);
   for (int64_t i = 0; i < n; i++) r->value[i] = creal(weft__matrix_get(&r->a, i, i));
   if (vectors) {
     eigen_collect(r);
@@ -188,6 +195,7 @@ typedef struct eigen_work {
   kernel *k;
   matrices m, value;
   bool vectors;
+  long_work work;
   atomic_int failed; /* 1: no convergence; 2: no memory */
 } eigen_work;
 
@@ -199,7 +207,7 @@ static bool eigen_one(eigen_work *j, int64_t b) {
     atomic_store(&j->failed, 2);
     return false;
   }
-  eigen_room r = {.a = a, .vs = room};
+  eigen_room r = {.a = a, .vs = room, .work = &j->work};
   r.tau = r.vs + n * n;
   r.value = (double *)(r.tau + n + 1);
   r.off = r.value + n + 1;
@@ -214,7 +222,10 @@ static bool eigen_one(eigen_work *j, int64_t b) {
 }
 
 static void eigen_all(void *arg, int64_t begin, int64_t end) {
-  for (int64_t b = begin; b < end && eigen_one(arg, b); b++) {}
+  eigen_work *j = arg;
+  const int64_t cost = 20 * weft__matrix_cost(&j->m, j->m.rows, j->m.rows, 1);
+  int64_t spent = 0;
+  for (int64_t b = begin; b < end && !weft__long_work_spent(&j->work, &spent, cost) && eigen_one(j, b); b++) {}
 }
 
 static weft_err eigen_infer(infer *s) {
@@ -234,6 +245,7 @@ static weft_err eigen_decompose(kernel *k, eigen_work *j) {
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, j->m.rows, &j->value));
   weft__kernel_loop(k, weft__matrices_visits(&j->m),
                     100 + 20 * weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows), eigen_all, j);
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&j->work)));
   const int failed = atomic_load(&j->failed);
   if (failed == 2) return WEFT_OOM;
   if (failed)
@@ -255,7 +267,7 @@ static weft_err eigen_run(kernel *k, eigen_work *j) {
 static weft_err eigen_cpu(kernel *k) {
   if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
   WEFT_TRY(weft__matrix_square(k, 0));
-  eigen_work j = {.k = k, .vectors = weft__node_bool(k->node, "compute_v", true)};
+  eigen_work j = {.k = k, .vectors = weft__node_bool(k->node, "compute_v", true), .work = weft__long_work(k)};
   const weft_err err = eigen_run(k, &j);
   weft__matrices_clear(&j.m);
   weft__matrices_clear(&j.value);
@@ -290,7 +302,7 @@ static weft_err eigen_join(kernel *k, eigen_work *j, matrices *joined) {
 static weft_err eigen_joined_cpu(kernel *k) {
   if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
   WEFT_TRY(weft__matrix_square(k, 0));
-  eigen_work j = {.k = k, .vectors = true};
+  eigen_work j = {.k = k, .vectors = true, .work = weft__long_work(k)};
   matrices joined = {0};
   const weft_err err = eigen_join(k, &j, &joined);
   weft__matrices_clear(&j.m);

@@ -14,7 +14,7 @@
 #include "graph/build.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
-#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/gemm_long.h"
 #include "kernels/gpu/gpu_host.h"
 #include "kernels/simd/widen.h"
 #include "state/combine.h"
@@ -295,11 +295,13 @@ static weft_err sum_runs(kernel *k, weft_dtype type, operand *o, int64_t rows, i
 typedef struct products {
   gemm each;
   size_t size;
+  long_work work;
 } products;
 
 static void multiply_some(void *arg, int64_t begin, int64_t end) {
-  const products *p = arg;
-  for (int64_t i = begin; i < end; i++) {
+  products *p = arg;
+  int64_t spent = 0;
+  for (int64_t i = begin; i < end && !weft__long_work_spent(&p->work, &spent, p->each.m * p->each.n * p->each.k); i++) {
     gemm g = p->each;
     g.a = (const char *)g.a + (size_t)(i * g.m * g.k) * p->size;
     g.b = (const char *)g.b + (size_t)(i * g.k * g.n) * p->size;
@@ -310,7 +312,7 @@ static void multiply_some(void *arg, int64_t begin, int64_t end) {
 
 /* g is the first of `batch` products of a [batch, m, k] and b [batch, k, n]. */
 static weft_err einsum_multiply(kernel *k, int64_t batch, const gemm *g) {
-  products p = {*g, weft__dtype_size(g->type)};
+  products p = {*g, weft__dtype_size(g->type), weft__long_work(k)};
   const gpu_product there = {g->type, g->ta, g->tb, batch, g->m, g->n, g->k, g->a, g->b, g->c};
   if (!batch || !g->m || !g->n) return WEFT_OK;
   if (einsum_gpu(k)) return einsum_gpu(k)->multiply(k, &there);
@@ -319,10 +321,10 @@ static weft_err einsum_multiply(kernel *k, int64_t batch, const gemm *g) {
   else if (g->m * g->n * g->k == 1)
     weft__combine(COMBINE_MUL, g->type, g->c, g->a, g->b, 1, batch);
   else if (batch == 1)
-    weft__gemm(k, &p.each);
+    weft__gemm_long(&p.work, &p.each);
   else
     weft__kernel_loop(k, batch, g->m * g->n * g->k / 16 + 50, multiply_some, &p);
-  return WEFT_OK;
+  return weft__kernel_in(k, weft__long_work_end(&p.work));
 }
 
 typedef struct einsum_plan {

@@ -31,13 +31,15 @@ typedef struct least_system {
   matrix a, b, x;
   matrix gram; /* square, with the smaller of m and n */
   double regularizer;
+  long_work *work; /* once it is over, the results mean nothing */
 } least_system;
 
 /* Computes gram = a^H a (or a a^H if the matrix is wide) + regularizer I. */
 static void fill_gram(const least_system *s, bool wide) {
   const int64_t n = s->gram.rows, inner = wide ? s->a.cols : s->a.rows;
+  int64_t spent = 0;
   for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j < n; j++) {
+    for (int64_t j = 0; j < n && !weft__long_work_spent(s->work, &spent, inner); j++) {
       double complex sum = 0;
       for (int64_t k = 0; k < inner; k++)
         sum += wide ? weft__matrix_get(&s->a, i, k) * conj(weft__matrix_get(&s->a, j, k))
@@ -47,21 +49,22 @@ static void fill_gram(const least_system *s, bool wide) {
 }
 
 /* Computes out = a^H in. */
-static void times_adjoint(const matrix *a, const matrix *in, const matrix *out) {
+static void times_adjoint(const matrix *a, const matrix *in, const matrix *out, long_work *work) {
   for (int64_t i = 0; i < out->rows; i++) weft__matrix_scale(out, i, 0);
-  for (int64_t k = 0; k < a->rows; k++)
+  int64_t spent = 0;
+  for (int64_t k = 0; k < a->rows && !weft__long_work_spent(work, &spent, out->rows * out->cols); k++)
     for (int64_t i = 0; i < out->rows; i++) weft__matrix_less(out, i, in, k, -conj(weft__matrix_get(a, k, i)), 0);
 }
 
 static bool solve_fast(const least_system *s) {
   const bool wide = s->a.rows < s->a.cols;
   fill_gram(s, wide);
-  if (!weft__matrix_cholesky(NULL, &s->gram)) return false;
+  if (!weft__matrix_cholesky(s->work, &s->gram)) return false;
   const matrix *right = wide ? &s->b : &s->x;
-  if (!wide) times_adjoint(&s->a, &s->b, &s->x);
-  weft__matrix_triangle(NULL, &s->gram, right, false, true, false);
-  weft__matrix_triangle(NULL, &s->gram, right, false, false, false);
-  if (wide) times_adjoint(&s->a, &s->b, &s->x);
+  if (!wide) times_adjoint(&s->a, &s->b, &s->x, s->work);
+  weft__matrix_triangle(s->work, &s->gram, right, false, true, false);
+  weft__matrix_triangle(s->work, &s->gram, right, false, false, false);
+  if (wide) times_adjoint(&s->a, &s->b, &s->x, s->work);
   return true;
 }
 
@@ -106,11 +109,13 @@ static void clear_column(const matrix *a, const matrix *b, int64_t k) {
 }
 
 /* Makes a an upper triangle with its columns in `order`.  Returns the rank of a. */
-static int64_t least_squares_pivoted(const matrix *a, const matrix *b, int64_t *order) {
+static int64_t least_squares_pivoted(const matrix *a, const matrix *b, int64_t *order, long_work *work) {
   const int64_t steps = a->rows < a->cols ? a->rows : a->cols;
   for (int64_t j = 0; j < a->cols; j++) order[j] = j;
   double first = 0;
+  int64_t spent = 0;
   for (int64_t k = 0; k < steps; k++) {
+    if (weft__long_work_spent(work, &spent, 2 * (a->rows - k) * (2 * a->cols + b->cols))) break;
     int64_t best = k;
     for (int64_t j = k + 1; j < a->cols; j++)
       if (column_size(a, j, k) > column_size(a, best, k)) best = j;
@@ -131,19 +136,20 @@ static int64_t least_squares_pivoted(const matrix *a, const matrix *b, int64_t *
 static bool least_squares_shortest(const least_system *s, int64_t r, const int64_t *order) {
   const matrix rows = {s->a.is_complex, r, s->a.cols, s->a.data};
   const matrix gram = {s->a.is_complex, r, r, s->gram.data}, c = {s->b.is_complex, r, s->b.cols, s->b.data};
-  const least_system inner = {rows, c, s->x, gram, 0};
+  const least_system inner = {rows, c, s->x, gram, 0, s->work};
   for (int64_t i = 0; i < s->x.rows; i++) weft__matrix_scale(&s->x, i, 0);
   if (r == s->a.cols) { /* R is square: a triangle */
-    weft__matrix_triangle(NULL, &rows, &c, false, false, false);
+    weft__matrix_triangle(s->work, &rows, &c, false, false, false);
     for (int64_t i = 0; i < r; i++) weft__matrix_less(&s->x, order[i], &c, i, -1, 0);
     return true;
   }
   fill_gram(&inner, true);
-  if (!weft__matrix_cholesky(NULL, &gram)) return false;
-  weft__matrix_triangle(NULL, &gram, &c, false, true, false);
-  weft__matrix_triangle(NULL, &gram, &c, false, false, false);
+  if (!weft__matrix_cholesky(s->work, &gram)) return false;
+  weft__matrix_triangle(s->work, &gram, &c, false, true, false);
+  weft__matrix_triangle(s->work, &gram, &c, false, false, false);
+  int64_t spent = 0;
   for (int64_t i = 0; i < r; i++)
-    for (int64_t j = 0; j < s->a.cols; j++)
+    for (int64_t j = 0; j < s->a.cols && !weft__long_work_spent(s->work, &spent, c.cols); j++)
       weft__matrix_less(&s->x, order[j], &c, i, -conj(weft__matrix_get(&rows, i, j)), 0);
   return true;
 }
@@ -151,7 +157,7 @@ static bool least_squares_shortest(const least_system *s, int64_t r, const int64
 static bool solve_slow(const least_system *s) {
   int64_t *order = weft__alloc_zero((size_t)s->a.cols + 1, sizeof *order);
   if (!order) return false;
-  const int64_t rank = least_squares_pivoted(&s->a, &s->b, order);
+  const int64_t rank = least_squares_pivoted(&s->a, &s->b, order, s->work);
   const bool good = least_squares_shortest(s, rank, order);
   weft__free(order);
   return good;
@@ -163,14 +169,19 @@ typedef struct least_work {
   matrices a, b, x, gram;
   double regularizer;
   bool fast;
+  long_work work;
   atomic_bool failed;
 } least_work;
 
 static void least_all(void *arg, int64_t begin, int64_t end) {
   least_work *j = arg;
   for (int64_t i = begin; i < end; i++) {
-    const least_system s = {weft__matrix_at(&j->a, i), weft__matrix_at(&j->b, i), weft__matrix_at(&j->x, i),
-                            weft__matrix_at(&j->gram, i), j->regularizer};
+    const least_system s = {weft__matrix_at(&j->a, i),
+                            weft__matrix_at(&j->b, i),
+                            weft__matrix_at(&j->x, i),
+                            weft__matrix_at(&j->gram, i),
+                            j->regularizer,
+                            &j->work};
     if (s.a.rows == 0 || s.a.cols == 0) continue;
     if (!(j->fast ? solve_fast(&s) : solve_slow(&s))) atomic_store(&j->failed, true);
   }
@@ -184,6 +195,7 @@ static weft_err least_run(kernel *k, least_work *j, const shape *out) {
   WEFT_TRY(weft__matrices_make(k, &j->a, p, p, &j->gram));
   weft__kernel_loop(k, weft__matrices_visits(&j->a), 100 + 2 * weft__matrix_cost(&j->a, m, n, p + j->b.cols), least_all,
                     j);
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&j->work)));
   if (atomic_load(&j->failed))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a "
@@ -212,7 +224,9 @@ static weft_err least_cpu(kernel *k) {
   if (k->in[2]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "l2_regularizer must be scalar, got shape %s",
                              weft__shape_text(&k->in[2]->shape));
-  least_work j = {.regularizer = *TENSOR_DATA(k->in[2], double), .fast = weft__node_bool(k->node, "fast", true)};
+  least_work j = {.work = weft__long_work(k),
+                  .regularizer = *TENSOR_DATA(k->in[2], double),
+                  .fast = weft__node_bool(k->node, "fast", true)};
   if (j.regularizer < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "l2_regularizer must be >= 0.");
   const weft_err err = least_run(k, &j, &out);
   weft__matrices_clear(&j.a);

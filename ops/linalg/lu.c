@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 
 /* Factors m.  Returns the number of row exchanges, or -1 if m is singular or has a NaN. */
-static int64_t lu_swaps(const kernel *k, const matrix *m, int64_t *pivot) {
+static int64_t lu_swaps(long_work *w, const matrix *m, int64_t *pivot) {
   int64_t swaps = 0;
-  if (!weft__matrix_lu(k, m, pivot)) return -1;
+  if (!weft__matrix_lu(w, m, pivot)) return -1;
   for (int64_t i = 0; i < m->rows; i++) {
     if (isnan(cabs(weft__matrix_get(m, i, i)))) return -1;
     swaps += pivot[i] != i;
@@ -37,17 +37,17 @@ static weft_err det_infer(infer *s) {
 
 /* A determinant as its sign, a complex number of size 1 (or 0), and the logarithm of its absolute value. */
 typedef struct lu_work {
-  const kernel *k;
+  long_work work;
   matrices m, sign, log;
   int64_t *pivot;
 } lu_work;
 
 static void det_all(void *arg, int64_t begin, int64_t end) {
-  const lu_work *j = arg;
+  lu_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b), out_sign = weft__matrix_at(&j->sign, b),
                  out = weft__matrix_at(&j->log, b);
-    const int64_t swaps = lu_swaps(j->k, &m, j->pivot + b * m.rows);
+    const int64_t swaps = lu_swaps(&j->work, &m, j->pivot + b * m.rows);
     double complex sign = swaps < 0 ? 0 : swaps % 2 ? -1 : 1;
     double log_size = swaps < 0 ? -INFINITY : 0;
     for (int64_t i = 0; swaps >= 0 && i < m.rows; i++) {
@@ -66,9 +66,10 @@ static weft_err lu_determinants(kernel *k, lu_work *j, shape *out) {
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->sign));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->log));
   if (!(j->pivot = lu_pivots(&j->m))) return WEFT_OOM;
-  j->k = k;
+  j->work = weft__long_work(k);
   weft__kernel_loop(k, weft__matrices_visits(&j->sign),
                     100 + weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows) / 3, det_all, j);
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&j->work)));
   *out = k->in[0]->shape;
   out->rank -= 2;
   return WEFT_OK;
@@ -132,7 +133,7 @@ static weft_err log_det_grad(backprop *b) {
 /* ---- MatrixInverse, MatrixSolve ---- */
 
 typedef struct system_work {
-  const kernel *k;
+  long_work work;
   matrices a, x;
   int64_t *pivot;
   bool adjoint;
@@ -145,23 +146,24 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
     const matrix a = weft__matrix_at(&j->a, b), x = weft__matrix_at(&j->x, b);
     int64_t *pivot = j->pivot + b * a.rows;
     if (j->adjoint) weft__matrix_adjoint(&a);
-    if (lu_swaps(j->k, &a, pivot) < 0) {
+    if (lu_swaps(&j->work, &a, pivot) < 0) {
       atomic_store(&j->singular, true);
       continue;
     }
     for (int64_t i = 0; i < a.rows; i++) weft__matrix_swap(&x, i, pivot[i]);
-    weft__matrix_triangle(j->k, &a, &x, true, false, true);
-    weft__matrix_triangle(j->k, &a, &x, false, false, false);
+    weft__matrix_triangle(&j->work, &a, &x, true, false, true);
+    weft__matrix_triangle(&j->work, &a, &x, false, false, false);
   }
 }
 
 static weft_err lu_solve(kernel *k, system_work *j, const shape *out, const char *what) {
   j->adjoint = weft__node_bool(k->node, "adjoint", false);
   if (!(j->pivot = lu_pivots(&j->a))) return WEFT_OOM;
-  j->k = k;
+  j->work = weft__long_work(k);
   weft__kernel_loop(k, weft__matrices_visits(&j->a),
                     100 + weft__matrix_cost(&j->a, j->a.rows, j->a.rows, j->a.rows / 3 + j->x.cols), solve_all, j);
   weft__free(j->pivot);
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&j->work)));
   if (atomic_load(&j->singular)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s is not invertible.", what);
   return weft__matrices_store(k, 0, out, &j->x);
 }

@@ -17,7 +17,7 @@ static weft_err lu_infer(infer *s) {
 }
 
 typedef struct lu_work {
-  const kernel *k;
+  long_work work;
   matrices m;
   int64_t *pivot;
   weft_tensor *p;
@@ -36,8 +36,8 @@ static int64_t get_index(const weft_tensor *p, int64_t at) {
 }
 
 /* Returns false if a column has only zeros left. */
-static bool factor_rows(const kernel *k, const matrix *m, int64_t *pivot, weft_tensor *p, int64_t at) {
-  if (!weft__matrix_lu(k, m, pivot)) return false;
+static bool factor_rows(long_work *w, const matrix *m, int64_t *pivot, weft_tensor *p, int64_t at) {
+  if (!weft__matrix_lu(w, m, pivot)) return false;
   for (int64_t i = 0; i < m->rows; i++) set_index(p, at + i, i);
   for (int64_t i = 0; i < m->rows; i++) {
     const int64_t row = get_index(p, at + i);
@@ -51,26 +51,26 @@ static void lu_all(void *arg, int64_t begin, int64_t end) {
   lu_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b);
-    if (!factor_rows(j->k, &m, j->pivot + b * m.rows, j->p, b * m.rows)) atomic_store(&j->singular, true);
+    if (!factor_rows(&j->work, &m, j->pivot + b * m.rows, j->p, b * m.rows)) atomic_store(&j->singular, true);
   }
 }
 
 static weft_err lu_cpu(kernel *k) {
   if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
   WEFT_TRY(weft__matrix_square(k, 0));
-  lu_work j = {0};
+  lu_work j = {.work = weft__long_work(k)};
   shape rows = k->in[0]->shape;
   rows.rank--;
   weft_err err = weft__matrices_load(k, 0, &j.m);
   if (!err && !(j.p = weft__out(k, 1, &rows))) err = WEFT_OOM;
   if (!err && !(j.pivot = weft__alloc_zero((size_t)(j.m.count * j.m.rows) + 1, sizeof(int64_t)))) err = WEFT_OOM;
-  j.k = k;
   if (!err) {
     weft__kernel_loop(k, weft__matrices_visits(&j.m), 100 + weft__matrix_cost(&j.m, j.m.rows, j.m.rows, j.m.rows),
                       lu_all, &j);
-    err = atomic_load(&j.singular) ? weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is not invertible.")
-                                   : weft__matrices_store(k, 0, &k->in[0]->shape, &j.m);
+    err = weft__kernel_in(k, weft__long_work_end(&j.work));
   }
+  if (!err && atomic_load(&j.singular)) err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is not invertible.");
+  if (!err) err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.m);
   weft__matrices_clear(&j.m);
   weft__free(j.pivot);
   return err;
@@ -79,22 +79,24 @@ static weft_err lu_cpu(kernel *k) {
 /* ---- CholeskyGrad ---- */
 
 typedef struct grad_work {
+  long_work work;
   matrices l, d, x;
 } grad_work;
 
 /* x = (S + S^H) / 2 with S = L^-H tril(L^H dL, diagonal halved) L^-1. */
-static void grad_one(const matrix *l, const matrix *d, const matrix *x) {
+static void grad_one(const matrix *l, const matrix *d, const matrix *x, long_work *work) {
   const int64_t n = l->rows;
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < n; j++)
       if (j > i) weft__matrix_set(l, i, j, 0), weft__matrix_set(d, i, j, 0);
-  for (int64_t k = 0; k < n; k++)
+  int64_t spent = 0;
+  for (int64_t k = 0; k < n && !weft__long_work_spent(work, &spent, k * n); k++)
     for (int64_t i = 0; i <= k; i++) weft__matrix_less(x, i, d, k, -weft__matrix_get(l, k, i), 0);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i; j < n; j++) weft__matrix_set(x, i, j, i == j ? weft__matrix_get(x, i, i) / 2 : 0);
-  weft__matrix_triangle(NULL, l, x, true, true, false); /* multiplies by L^-H; then does the same with the transpose */
+  weft__matrix_triangle(work, l, x, true, true, false); /* multiplies by L^-H; then does the same with the transpose */
   weft__matrix_adjoint(x);
-  weft__matrix_triangle(NULL, l, x, true, true, false);
+  weft__matrix_triangle(work, l, x, true, true, false);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j <= i; j++) {
       const double complex mean = (weft__matrix_get(x, i, j) + weft__matrix_get(x, j, i)) / 2;
@@ -104,10 +106,10 @@ static void grad_one(const matrix *l, const matrix *d, const matrix *x) {
 }
 
 static void grad_all(void *arg, int64_t begin, int64_t end) {
-  const grad_work *j = arg;
+  grad_work *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix l = weft__matrix_at(&j->l, b), d = weft__matrix_at(&j->d, b), x = weft__matrix_at(&j->x, b);
-    grad_one(&l, &d, &x);
+    grad_one(&l, &d, &x, &j->work);
   }
 }
 
@@ -117,15 +119,16 @@ static weft_err cholesky_grad_cpu(kernel *k) {
   if (!weft__shape_equal(&k->in[0]->shape, &k->in[1]->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Inputs (L and grad) must have the same shape: %s and %s",
                              weft__shape_text(&k->in[0]->shape), weft__shape_text(&k->in[1]->shape));
-  grad_work j = {0};
+  grad_work j = {.work = weft__long_work(k)};
   weft_err err = weft__matrices_load(k, 0, &j.l);
   if (!err) err = weft__matrices_load(k, 1, &j.d);
   if (!err) err = weft__matrices_make(k, &j.l, j.l.rows, j.l.rows, &j.x);
   if (!err) {
     weft__kernel_loop(k, weft__matrices_visits(&j.l), 100 + 4 * weft__matrix_cost(&j.l, j.l.rows, j.l.rows, j.l.rows),
                       grad_all, &j);
-    err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.x);
+    err = weft__kernel_in(k, weft__long_work_end(&j.work));
   }
+  if (!err) err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.x);
   weft__matrices_clear(&j.l);
   weft__matrices_clear(&j.d);
   weft__matrices_clear(&j.x);

@@ -7,7 +7,7 @@
 #include "graph/fusion.h"
 #include "graph/kernel.h"
 #include "ops/math/cast.h"
-#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/gemm_long.h"
 #include "ops/linalg/matmul.h"
 #include "ops/linalg/matrix.h"
 #include "kernels/simd/widen.h"
@@ -88,7 +88,7 @@ typedef struct batch {
   gemm one; /* a, b and c of the first product */
   const shape *out, *x, *y;
   int64_t count;
-  const kernel *k;
+  long_work work;
 } batch;
 
 static gemm product_of(const batch *j, int64_t i) {
@@ -102,24 +102,27 @@ static gemm product_of(const batch *j, int64_t i) {
 }
 
 static void run_products(void *arg, int64_t begin, int64_t end) {
-  const batch *j = arg;
-  for (int64_t i = begin; i < end; i++) {
+  batch *j = arg;
+  const int64_t cost = j->one.m * j->one.n * j->one.k;
+  int64_t spent = 0;
+  for (int64_t i = begin; i < end && !weft__long_work_spent(&j->work, &spent, cost); i++) {
     const gemm p = product_of(j, i);
     weft__gemm_serial(&p);
   }
 }
 
-static void run_batch(const batch *j) {
-  const int threads = j->k->step && j->k->step->intra ? weft__pool_threads(j->k->step->intra) : 1;
+static weft_err run_batch(kernel *k, batch *j) {
+  const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
   if (j->count >= 2 * threads) {
     const double work = (double)j->one.m * (double)j->one.n * (double)j->one.k;
-    weft__kernel_loop(j->k, j->count, 100 + (int64_t)(work / 50), run_products, (void *)(uintptr_t)j);
-    return;
+    weft__kernel_loop(k, j->count, 100 + (int64_t)(work / 50), run_products, j);
+  } else {
+    for (int64_t i = 0; i < j->count; i++) {
+      const gemm p = product_of(j, i);
+      weft__gemm_long(&j->work, &p);
+    }
   }
-  for (int64_t i = 0; i < j->count; i++) {
-    const gemm p = product_of(j, i);
-    weft__gemm(j->k, &p);
-  }
+  return weft__kernel_in(k, weft__long_work_end(&j->work));
 }
 
 /* Runs the batch on the tensors themselves, or on float copies of 16-bit tensors. */
@@ -127,8 +130,7 @@ static weft_err run_types(kernel *k, batch *j, weft_tensor *c) {
   if (!weft__is_16bit(c->dtype)) {
     j->one.type = c->dtype;
     j->one.a = k->in[0]->data, j->one.b = k->in[1]->data, j->one.c = c->data;
-    run_batch(j);
-    return WEFT_OK;
+    return run_batch(k, j);
   }
   widened a = {0}, b = {0}, z = {0};
   weft_err err = weft__widened_load(&a, k->in[0]);
@@ -137,8 +139,8 @@ static weft_err run_types(kernel *k, batch *j, weft_tensor *c) {
   if (!err) {
     j->one.type = WEFT_FLOAT;
     j->one.a = a.data, j->one.b = b.data, j->one.c = z.data;
-    run_batch(j);
-    weft__widened_store(&z, c);
+    err = run_batch(k, j);
+    if (!err) weft__widened_store(&z, c);
   }
   weft__widened_finish(&a);
   weft__widened_finish(&b);
@@ -152,7 +154,7 @@ static weft_err matmul_multiply(kernel *k, batch *j, const shape *s) {
   weft_tensor *c = weft__out(k, 0, s);
   if (!c) return WEFT_RESOURCE_EXHAUSTED;
   if (weft__tensor_count(c) == 0) return WEFT_OK;
-  j->k = k;
+  j->work = weft__long_work(k);
   j->out = s;
   j->x = &k->in[0]->shape;
   j->y = &k->in[1]->shape;

@@ -3,6 +3,7 @@
  * Weft ignores the hints: it computes the product in float, which is also the type of the result. */
 #include "base/alloc.h"
 #include "graph/build.h"
+#include "kernels/gemm/gemm_long.h"
 #include "ops/linalg/matmul.h"
 
 static weft_err hinted_infer(infer *s) {
@@ -41,7 +42,9 @@ static weft_err matmul_hinted_multiply(kernel *k, gemm *g) {
     if (g->k == 0) {
       for (int64_t i = 0; i < g->m * g->n; i++) TENSOR_DATA(out, float)[i] = 0;
     } else if (g->m && g->n) {
-      weft__gemm(k, g);
+      long_work work = weft__long_work(k);
+      weft__gemm_long(&work, g);
+      err = weft__kernel_in(k, weft__long_work_end(&work));
     }
   }
   weft__tensor_clear(&a);

@@ -6,7 +6,7 @@
 #ifndef WEFT_OPS_LINALG_MATRIX_H
 #define WEFT_OPS_LINALG_MATRIX_H
 
-#include "graph/kernel.h"
+#include "kernels/work/long_work.h"
 #include <complex.h>
 
 /* A batch of matrices that a kernel may overwrite. */
@@ -80,16 +80,17 @@ void weft__matrix_adjoint(const matrix *m);
 
 /* ---- blocked.c: algorithms that spend their time in matrix products ----
  *
- * The products are split over the threads of the kernel k, unless it is NULL or already splits a loop over a batch. */
+ * The products are split over the threads of the kernel of w, unless w is NULL or the kernel already splits a loop over
+ * a batch.  Once w is over, the results mean nothing. */
 
 /* Solves a x = b for a triangular a, whose other half is not read; x holds b at first.  unit: the diagonal counts as
  * ones. conj_t: uses the adjoint of a. */
-void weft__matrix_triangle(const kernel *k, const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit);
+void weft__matrix_triangle(long_work *w, const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit);
 /* Sets the upper half of m to U with U^H U = m.  Returns false if there is no such U. */
-bool weft__matrix_cholesky(const kernel *k, const matrix *m);
+bool weft__matrix_cholesky(long_work *w, const matrix *m);
 /* Factors a square m with row exchanges: U in the upper half, and L, whose diagonal is ones, below it.  pivot[i] is the
  * row that was exchanged with row i when column i was eliminated.  Returns false if a column has only zeros left. */
-bool weft__matrix_lu(const kernel *k, const matrix *m, int64_t *pivot);
+bool weft__matrix_lu(long_work *w, const matrix *m, int64_t *pivot);
 
 /* Returns INVALID_ARGUMENT unless input i of a kernel is a square matrix or a batch of them. */
 weft_err weft__matrix_square(const kernel *k, int i);

@@ -8,6 +8,7 @@
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "kernels/simd/fma.h"
+#include "kernels/work/long_work.h"
 #include "ops/linalg/matrix.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -67,9 +68,11 @@ static double qr_reflection(const double *a, int64_t rows, int64_t cols, int64_t
 
 /* Makes a (m, n) into R, and q (m, inner) into the first columns of the product of the reflections.  There are
  * min(m, n) reflections; for each of them, v has m numbers and tau one. */
-static void qr_factor(const qr_matrix *a, const qr_matrix *q, double *v, double *tau) {
+static void qr_factor(const qr_matrix *a, const qr_matrix *q, double *v, double *tau, long_work *work) {
   const int64_t m = a->rows, n = a->cols, steps = m < n ? m : n;
+  int64_t spent = 0;
   for (int64_t k = 0; k < steps; k++) {
+    if (weft__long_work_spent(work, &spent, 2 * (m - k) * (n - k))) return;
     tau[k] = qr_reflection(a->data, m, n, k, v + k * m);
     if (tau[k] != 0) qr_reflect(a, k, v + k * m, tau[k]);
     for (int64_t i = k + 1; i < m; i++) a->data[i * n + k] = 0;
@@ -77,8 +80,10 @@ static void qr_factor(const qr_matrix *a, const qr_matrix *q, double *v, double 
   for (int64_t i = 0; i < m; i++)
     for (int64_t j = 0; j < q->cols; j++) q->data[i * q->cols + j] = i == j;
   /* columns before k are still those of the identity, with zeros from row k on */
-  for (int64_t k = steps - 1; k >= 0; k--)
+  for (int64_t k = steps - 1; k >= 0; k--) {
+    if (weft__long_work_spent(work, &spent, 2 * (m - k) * (q->cols - k))) return;
     if (tau[k] != 0) qr_reflect(q, k, v + k * m, tau[k]);
+  }
 }
 
 static double qr_get(weft_dtype type, const void *data, int64_t i) {
@@ -115,6 +120,7 @@ typedef struct qr_work {
   const weft_tensor *x;
   weft_tensor *q, *r;
   int64_t m, n, inner;
+  long_work work;
   atomic_bool failed; /* memory was exhausted */
 } qr_work;
 
@@ -128,9 +134,10 @@ static void qr_all(void *arg, int64_t begin, int64_t end) {
   }
   double *v = work + m * n + m * inner, *tau = v + m * steps, *row = tau + steps;
   const qr_matrix a = {work, row, m, n}, q = {work + m * n, row, m, inner};
-  for (int64_t b = begin; b < end; b++) {
+  int64_t spent = 0;
+  for (int64_t b = begin; b < end && !weft__long_work_spent(&j->work, &spent, m * n + m * inner); b++) {
     for (int64_t i = 0; i < m * n; i++) a.data[i] = qr_get(j->x->dtype, j->x->data, b * m * n + i);
-    qr_factor(&a, &q, v, tau);
+    qr_factor(&a, &q, v, tau, &j->work);
     qr_put(j->q, b * m * inner, m, inner, q.data, inner);
     qr_put(j->r, b * inner * n, inner, n, a.data, n);
   }
@@ -150,8 +157,9 @@ static weft_err qr_cpu(kernel *k) {
   weft_tensor *q = weft__out(k, 0, &of_q), *r = weft__out(k, 1, &of_r);
   if (!q || !r) return WEFT_OOM;
   if (weft__tensor_count(q) == 0 && weft__tensor_count(r) == 0) return WEFT_OK;
-  qr_work j = {x, q, r, m, n, inner, false};
+  qr_work j = {x, q, r, m, n, inner, weft__long_work(k), false};
   weft__kernel_loop(k, weft__shape_product(&x->shape, 0, rank - 2), 100 + 2 * m * p * (n + inner), qr_all, &j);
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&j.work)));
   return atomic_load(&j.failed) ? WEFT_OOM : WEFT_OK;
 }
 

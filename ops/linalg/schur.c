@@ -83,11 +83,13 @@ static void schur_step(number *t, number *q, int64_t n, int64_t start, int64_t e
   }
 }
 
-bool weft__schur(number *t, number *q, int64_t n) {
+bool weft__schur(number *t, number *q, int64_t n, long_work *work) {
   number *v = weft__alloc_zero((size_t)n + 1, sizeof *v);
   if (!v) return false;
   for (int64_t i = 0; q && i < n * n; i++) q[i] = i / n == i % n;
-  for (int64_t k = 0; k + 2 < n; k++) hessenberg_step(t, q, n, k, v);
+  int64_t spent = 0;
+  for (int64_t k = 0; k + 2 < n && !weft__long_work_spent(work, &spent, 6 * n * (n - k)); k++)
+    hessenberg_step(t, q, n, k, v);
   weft__free(v);
   int64_t end = n - 1, iteration = 0;
   while (end > 0) {
@@ -104,6 +106,7 @@ bool weft__schur(number *t, number *q, int64_t n) {
       iteration = 0;
       continue;
     }
+    if (weft__long_work_spent(work, &spent, 6 * n * (end - start))) return true;
     if (++iteration > 30 * n + 60) return false;
     schur_step(t, q, n, start, end, schur_shift(t, n, end, iteration));
   }
@@ -112,9 +115,10 @@ bool weft__schur(number *t, number *q, int64_t n) {
   return true;
 }
 
-void weft__schur_root(const number *t, number *r, int64_t n) {
+void weft__schur_root(const number *t, number *r, int64_t n, long_work *work) {
   memset(r, 0, (size_t)(n * n) * sizeof *r);
-  for (int64_t j = 0; j < n; j++) {
+  int64_t spent = 0;
+  for (int64_t j = 0; j < n && !weft__long_work_spent(work, &spent, j * j); j++) {
     r[j * n + j] = csqrt(t[j * n + j]);
     for (int64_t i = j - 1; i >= 0; i--) {
       number sum = t[i * n + j];
@@ -125,17 +129,19 @@ void weft__schur_root(const number *t, number *r, int64_t n) {
   }
 }
 
-void weft__schur_product(const number *a, const number *b, number *out, int64_t n) {
+void weft__schur_product(const number *a, const number *b, number *out, int64_t n, long_work *work) {
   memset(out, 0, (size_t)(n * n) * sizeof *out);
-  for (int64_t i = 0; i < n; i++)
+  int64_t spent = 0;
+  for (int64_t i = 0; i < n && !weft__long_work_spent(work, &spent, n * n); i++)
     for (int64_t k = 0; k < n; k++)
       for (int64_t j = 0; j < n; j++) out[i * n + j] += a[i * n + k] * b[k * n + j];
 }
 
-void weft__schur_back(number *a, const number *q, number *room, int64_t n) {
-  weft__schur_product(q, a, room, n);
+void weft__schur_back(number *a, const number *q, number *room, int64_t n, long_work *work) {
+  weft__schur_product(q, a, room, n, work);
   memset(a, 0, (size_t)(n * n) * sizeof *a);
-  for (int64_t i = 0; i < n; i++)
+  int64_t spent = 0;
+  for (int64_t i = 0; i < n && !weft__long_work_spent(work, &spent, n * n); i++)
     for (int64_t j = 0; j < n; j++)
       for (int64_t k = 0; k < n; k++) a[i * n + j] += room[i * n + k] * conj(q[j * n + k]);
 }
@@ -154,8 +160,10 @@ static double from_identity(const number *t, int64_t n) {
 }
 
 /* Computes sum += weight * (I + x t)^-1 t for upper triangles. */
-static void add_quotient(number *sum, const number *t, double x, double weight, number *room, int64_t n) {
-  for (int64_t j = 0; j < n; j++)
+static void add_quotient(number *sum, const number *t, double x, double weight, number *room, int64_t n,
+                         long_work *work) {
+  int64_t spent = 0;
+  for (int64_t j = 0; j < n && !weft__long_work_spent(work, &spent, j * j); j++)
     for (int64_t i = j; i >= 0; i--) {
       number rest = t[i * n + j];
       for (int64_t k = i + 1; k <= j; k++) rest -= x * t[i * n + k] * room[k * n + j];
@@ -173,18 +181,18 @@ static const double gauss[8][2] = {
     {0.8983332387068134, 0.11119051722668724},  {0.9801449282487681, 0.05061426814518813}};
 
 /* Replaces t by its logarithm: takes square roots until t is near the identity, then integrates. */
-static void triangle_logarithm(number *t, number *room, number *more, int64_t n) {
+static void triangle_logarithm(number *t, number *room, number *more, int64_t n, long_work *work) {
   int roots = 0;
   for (; roots < 100 && !(from_identity(t, n) < 0.15); roots++) {
-    if (isnan(from_identity(t, n))) break;
-    weft__schur_root(t, room, n);
+    if (isnan(from_identity(t, n)) || weft__long_work_is_over(work)) break;
+    weft__schur_root(t, room, n, work);
     memcpy(t, room, (size_t)(n * n) * sizeof *t);
   }
   for (int64_t i = 0; i < n; i++) t[i * n + i] -= 1;
   memset(more, 0, (size_t)(n * n) * sizeof *more);
   for (int p = 0; p < 8; p++) {
     memset(room, 0, (size_t)(n * n) * sizeof *room);
-    add_quotient(more, t, gauss[p][0], gauss[p][1], room, n);
+    add_quotient(more, t, gauss[p][0], gauss[p][1], room, n, work);
   }
   for (int64_t i = 0; i < n * n; i++) t[i] = more[i] * ldexp(1, roots);
 }
@@ -192,11 +200,12 @@ static void triangle_logarithm(number *t, number *room, number *more, int64_t n)
 /* ---- eigenvectors ---- */
 
 /* Sets the columns of v to the eigenvectors of the triangle t, transformed by q and normalized to length 1. */
-static void schur_eigenvectors(const number *t, const number *q, number *v, number *x, int64_t n) {
+static void schur_eigenvectors(const number *t, const number *q, number *v, number *x, int64_t n, long_work *work) {
   double most = 0;
   for (int64_t i = 0; i < n * n; i++) most = fmax(most, cabs(t[i]));
   const double least = fmax(DBL_MIN, DBL_EPSILON * most);
-  for (int64_t k = 0; k < n; k++) {
+  int64_t spent = 0;
+  for (int64_t k = 0; k < n && !weft__long_work_spent(work, &spent, k * (n + k)); k++) {
     const number lambda = t[k * n + k];
     for (int64_t i = 0; i < n; i++) x[i] = i == k;
     for (int64_t i = k - 1; i >= 0; i--) {
@@ -219,10 +228,14 @@ static void schur_eigenvectors(const number *t, const number *q, number *v, numb
 
 /* ---- kernels ---- */
 
+/* Replaces the triangle t by a function of it; room and more are as large. */
+typedef void triangle_fn(number *t, number *room, number *more, int64_t n, long_work *work);
+
 typedef struct schur_work {
   matrices in, values, vectors;
-  void (*of_triangle)(number *t, number *room, number *more, int64_t n); /* NULL for eigenvalues */
+  triangle_fn *of_triangle; /* NULL for eigenvalues */
   bool want_vectors;
+  long_work work;
   atomic_int failed; /* 1: no convergence; 2: no memory */
 } schur_work;
 
@@ -278,10 +291,9 @@ static void make_real(const number *lambda, number *v, int64_t n) {
   }
 }
 
-static void eigen_out(const schur_work *j, int64_t b, bool real, number *t, const number *q, number *room,
-                      number *more) {
+static void eigen_out(schur_work *j, int64_t b, bool real, number *t, const number *q, number *room, number *more) {
   const int64_t n = j->in.rows;
-  if (j->want_vectors) schur_eigenvectors(t, q, room, more, n);
+  if (j->want_vectors) schur_eigenvectors(t, q, room, more, n, &j->work);
   for (int64_t i = 0; i < n; i++) more[i] = t[i * n + i];
   if (real) order_pairs(more, j->want_vectors ? room : NULL, n);
   if (real && j->want_vectors) make_real(more, room, n);
@@ -306,10 +318,10 @@ static int schur_one(schur_work *j, int64_t b) {
   if (!t) return 2;
   number *q = t + n * n, *room = q + n * n, *more = room + n * n;
   for (int64_t i = 0; i < n * n; i++) t[i] = weft__matrix_get(&m, i / n, i % n);
-  const bool good = weft__schur(t, q, n);
+  const bool good = weft__schur(t, q, n, &j->work);
   if (good && j->of_triangle) {
-    j->of_triangle(t, room, more, n);
-    weft__schur_back(t, q, room, n);
+    j->of_triangle(t, room, more, n, &j->work);
+    weft__schur_back(t, q, room, n, &j->work);
     bool real = true; /* a real matrix may have no real root */
     double most = 0;
     for (int64_t i = 0; i < n * n; i++) most = fmax(most, cabs(t[i]));
@@ -324,7 +336,9 @@ static int schur_one(schur_work *j, int64_t b) {
 
 static void schur_all(void *arg, int64_t begin, int64_t end) {
   schur_work *j = arg;
-  for (int64_t b = begin; b < end; b++) {
+  const int64_t cost = 20 * weft__matrix_cost(&j->in, j->in.rows, j->in.rows, 1);
+  int64_t spent = 0;
+  for (int64_t b = begin; b < end && !weft__long_work_spent(&j->work, &spent, cost); b++) {
     const int failed = schur_one(j, b);
     if (failed) atomic_store(&j->failed, failed);
   }
@@ -339,6 +353,7 @@ static weft_err schur_run(kernel *k, schur_work *j) {
   }
   weft__kernel_loop(k, weft__matrices_visits(&j->in),
                     100 + 100 * weft__matrix_cost(&j->in, j->in.rows, j->in.rows, j->in.rows), schur_all, j);
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&j->work)));
   const int failed = atomic_load(&j->failed);
   if (failed == 2) return WEFT_OOM;
   if (failed)
@@ -347,19 +362,19 @@ static weft_err schur_run(kernel *k, schur_work *j) {
   return WEFT_OK;
 }
 
-static weft_err function_cpu(kernel *k, void (*of_triangle)(number *, number *, number *, int64_t)) {
+static weft_err function_cpu(kernel *k, triangle_fn *of_triangle) {
   if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
   WEFT_TRY(weft__matrix_square(k, 0));
-  schur_work j = {.of_triangle = of_triangle};
+  schur_work j = {.of_triangle = of_triangle, .work = weft__long_work(k)};
   weft_err err = schur_run(k, &j);
   if (!err) err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.in);
   weft__matrices_clear(&j.in);
   return err;
 }
 
-static void triangle_root(number *t, number *room, number *more, int64_t n) {
+static void triangle_root(number *t, number *room, number *more, int64_t n, long_work *work) {
   (void)more;
-  weft__schur_root(t, room, n);
+  weft__schur_root(t, room, n, work);
   memcpy(t, room, (size_t)(n * n) * sizeof *t);
 }
 
@@ -379,7 +394,7 @@ static weft_err eig_infer(infer *s) {
 
 static weft_err eig_cpu(kernel *k) {
   WEFT_TRY(weft__matrix_square(k, 0));
-  schur_work j = {.want_vectors = weft__node_bool(k->node, "compute_v", true)};
+  schur_work j = {.want_vectors = weft__node_bool(k->node, "compute_v", true), .work = weft__long_work(k)};
   shape values = k->in[0]->shape;
   values.rank--;
   weft_err err = schur_run(k, &j);

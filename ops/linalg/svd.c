@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "ops/linalg/matrix.h"
 #include <float.h>
 #include <math.h>
@@ -24,6 +25,7 @@ typedef struct svd_room {
   double *s, *e;                          /* the diagonal and the superdiagonal */
   double complex *left, *right, *vl, *vr; /* tau and vectors of the left and right reflections */
   int64_t *order;                         /* the order of the columns, if they were exchanged */
+  long_work *step_work;                   /* once it is over, the results mean nothing */
 } svd_room;
 
 /* ---- reflections ---- */
@@ -78,8 +80,11 @@ static void svd_collect(const svd_room *r, const matrix *m, const double complex
                         int64_t count, int64_t shift) {
   const matrix product = {m->is_complex, m->cols, m->rows, r->work.data};
   weft__matrix_identity(&product);
-  for (int64_t k = count - 1; k >= 0; k--)
+  int64_t spent = 0;
+  for (int64_t k = count - 1; k >= 0; k--) {
+    if (weft__long_work_spent(r->step_work, &spent, 2 * product.rows * product.cols)) return;
     if (tau[k] != 0) reflect_rows(r, &product, v + k * product.rows, conj(tau[k]), k + shift, k + shift);
+  }
   weft__matrix_transpose(&product, m);
 }
 
@@ -87,7 +92,9 @@ static void svd_collect(const svd_room *r, const matrix *m, const double complex
 
 static void svd_bidiagonalize(const svd_room *r) {
   const int64_t m = r->a.rows, n = r->a.cols;
+  int64_t spent = 0;
   for (int64_t k = 0; k < n; k++) {
+    if (weft__long_work_spent(r->step_work, &spent, 4 * (m - k) * (n - k))) return;
     const householder h = column_reflection(r, k, r->vl + k * m);
     r->left[k] = h.tau;
     r->s[k] = h.beta;
@@ -163,7 +170,7 @@ static bool golub_kahan(const svd_room *r) {
   double *d = r->s, *e = r->e, most = 0;
   svd_bidiagonalize(r);
   for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(d[i]) + (i + 1 < n ? fabs(e[i]) : 0));
-  int64_t end = n - 1, steps = 0;
+  int64_t end = n - 1, steps = 0, spent = 0;
   while (end > 0) {
     for (int64_t i = 0; i < end; i++)
       if (fabs(e[i]) <= DBL_EPSILON * (fabs(d[i]) + fabs(d[i + 1])) || fabs(e[i]) <= DBL_MIN) e[i] = 0;
@@ -174,6 +181,7 @@ static bool golub_kahan(const svd_room *r) {
     if (++steps > STEPS * n) return false;
     int64_t start = end - 1, zero = -1;
     while (start > 0 && e[start - 1] != 0) start--;
+    if (weft__long_work_spent(r->step_work, &spent, 2 * (end - start) * (r->a.rows + n))) return true;
     for (int64_t i = start; i < end; i++)
       if (fabs(d[i]) <= DBL_EPSILON * most * 1e-3) zero = i;
     if (zero >= 0) {
@@ -354,6 +362,7 @@ static bool svd_solve(const svd_room *r, bool wide) {
 typedef struct svd_work {
   matrices a, s, u, v;
   bool vectors, full;
+  long_work work;
   atomic_int failed; /* 1: no convergence; 2: no memory */
 } svd_work;
 
@@ -419,6 +428,7 @@ static bool svd_one(svd_work *j, int64_t b) {
     return false;
   }
   svd_parts(&r, a.is_complex, m, n, vectors, room);
+  r.step_work = &j->work;
   for (int64_t i = 0; i < a.rows; i++)
     for (int64_t c = 0; c < a.cols; c++) {
       const double complex x = weft__matrix_get(&a, i, c);
@@ -439,7 +449,10 @@ static bool svd_one(svd_work *j, int64_t b) {
 }
 
 static void svd_all(void *arg, int64_t begin, int64_t end) {
-  for (int64_t b = begin; b < end && svd_one(arg, b); b++) {}
+  svd_work *j = arg;
+  const int64_t cost = 20 * weft__matrix_cost(&j->a, j->a.rows, j->a.cols, 1);
+  int64_t spent = 0;
+  for (int64_t b = begin; b < end && !weft__long_work_spent(&j->work, &spent, cost) && svd_one(j, b); b++) {}
 }
 
 static weft_err svd_infer(infer *s) {
@@ -489,6 +502,7 @@ static weft_err svd_run(kernel *k, svd_work *j) {
   }
   weft__kernel_loop(k, weft__matrices_visits(&j->a), 100 + 20 * weft__matrix_cost(&j->a, m, n, m > n ? m : n), svd_all,
                     j);
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&j->work)));
   const int failed = atomic_load(&j->failed);
   if (failed == 2) return WEFT_OOM;
   if (failed) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "The singular value decomposition did not converge.");
@@ -503,7 +517,7 @@ static weft_err svd_cpu(kernel *k) {
   if (k->in[0]->shape.rank < 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor 0 must have rank >= 2, got %d",
                              k->in[0]->shape.rank);
-  svd_work j = {.vectors = weft__node_bool(k->node, "compute_uv", true)};
+  svd_work j = {.vectors = weft__node_bool(k->node, "compute_uv", true), .work = weft__long_work(k)};
   j.full = j.vectors && weft__node_bool(k->node, "full_matrices", false);
   const weft_err err = svd_run(k, &j);
   weft__matrices_clear(&j.a);

@@ -1,5 +1,7 @@
-"""Ops that may compute for hours on small inputs: each ends soon after its step's deadline, fed or folded."""
+"""Ops that may compute for hours on inputs that fit memory: each ends soon after its step's deadline, fed or folded."""
+import resource
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -20,6 +22,16 @@ def boxes(n):
 
 def sequence(n):
     return np.stack([np.zeros(n, np.int64), np.arange(n)], 1), np.arange(n), np.array([1, n])
+
+
+def matrix(*shape, dtype=np.float32):
+    return np.random.RandomState(1).uniform(0, 9, shape).astype(dtype)
+
+
+def dominant(n):
+    """A symmetric matrix that is positive definite."""
+    half = matrix(n, n)
+    return half + half.T + 20 * n * np.eye(n, dtype=np.float32)
 
 
 def sampled(name, n):
@@ -101,6 +113,27 @@ CASES = {
               lambda op, x, at, labels: op.CTCLoss(inputs=x, labels_indices=at, labels_values=labels, sequence_length=[20_000])),
     "beams": (lambda: [image(1000, 1, 1000)],
               lambda op, x: op.CTCBeamSearchDecoder(inputs=x, sequence_length=[1000], beam_width=1000, top_paths=1)),
+    "product": (lambda: [matrix(4000, 4000, dtype=np.int32)] * 2, lambda op, x, y: op.MatMul(a=x, b=y)),
+    "products": (lambda: [matrix(20, 1500, 1500, dtype=np.int64)] * 2, lambda op, x, y: op.BatchMatMulV2(x=x, y=y)),
+    "sum of products": (lambda: [matrix(4000, 4000, dtype=np.int32)] * 2,
+                        lambda op, x, y: op.Einsum(inputs=[x, y], equation="ij,jk->ik")),
+    "singular values": (lambda: [matrix(2000, 2000)], lambda op, x: op.Svd(input=x)),
+    "singular values of many": (lambda: [matrix(4000, 60, 60)], lambda op, x: op.Svd(input=x)),
+    "eigenvalues": (lambda: [dominant(2500)], lambda op, x: op.SelfAdjointEigV2(input=x)),
+    "complex eigenvalues": (lambda: [matrix(1000, 1000)], lambda op, x: op.Eig(input=x, Tout=tf.complex64)),
+    "root": (lambda: [dominant(1500)], lambda op, x: op.MatrixSquareRoot(input=x)),
+    "logarithm": (lambda: [dominant(1500).astype(np.complex64)], lambda op, x: op.MatrixLogarithm(input=x)),
+    "reflections": (lambda: [matrix(3000, 3000)], lambda op, x: op.Qr(input=x, full_matrices=True)),
+    "triangle": (lambda: [dominant(6000)], lambda op, x: op.Cholesky(input=x)),
+    "gradient of a triangle": (lambda: [dominant(3000), matrix(3000, 3000)],
+                               lambda op, x, y: op.CholeskyGrad(l=x, grad=y)),
+    "elimination": (lambda: [dominant(6000)], lambda op, x: op.Lu(input=x)),
+    "inverse": (lambda: [dominant(5000)], lambda op, x: op.MatrixInverse(input=x)),
+    "solution": (lambda: [dominant(5000)] * 2, lambda op, x, y: op.MatrixSolve(matrix=x, rhs=y)),
+    "determinant": (lambda: [dominant(6000)], lambda op, x: op.MatrixDeterminant(input=x)),
+    "substitution": (lambda: [dominant(6000)] * 2, lambda op, x, y: op.MatrixTriangularSolve(matrix=x, rhs=y)),
+    "least squares": (lambda: [matrix(2000, 1000), matrix(2000, 1000)], lambda op, x, y: op.MatrixSolveLs(
+        matrix=x, rhs=y, l2_regularizer=tf.constant(0., tf.float64), fast=False)),
     "normalization": (lambda: [image(1, 1, 1, LONG)], lambda op, x: op.LRN(input=x, depth_radius=LONG)),
 }
 
@@ -129,3 +162,16 @@ def test_zeta_far_below_zero_is_as_quick_as_near_it():
     assert np.allclose(odd[1:], 0, atol=1e-9)
     terms = -1500.25 + np.arange(4_000_000)
     assert np.allclose([even[0], odd[0]], [(terms**-2).sum() + 1 / 3_998_500, (terms**-3).sum()], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name, bomb", [
+    ("ParseTensor", tf.compat.as_bytes(b"\x08\x01\x12\x08\x12\x06\x08\x80\xa8\xd6\xb9\x07\x2d\x00\x00\x80\x3f")),
+    ("DecodeCompressed", zlib.compress(b"\0" * (64 << 20), 9))])
+def test_a_constant_that_unpacks_to_gigabytes_takes_no_memory_before_it_runs(name, bomb):
+    more = {"serialized": bomb, "out_type": tf.float32} if name == "ParseTensor" else {"bytes": bomb, "compression_type": "ZLIB"}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with tf.Graph().as_default():
+        x = getattr(tf.raw_ops, name)(**more)
+        tf.reshape(x, [tf.rank(x), -1])
+        tf.reduce_max(x if x.dtype == tf.float32 else tf.strings.length(x))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 << 10

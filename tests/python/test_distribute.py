@@ -339,3 +339,12 @@ def test_workers_that_are_mirrored_train_what_replicas_of_tensorflow_train(tmp_p
         assert ours.get_variable_to_shape_map() == theirs.get_variable_to_shape_map()
         for name in theirs.get_variable_to_shape_map():
             np.testing.assert_allclose(ours.get_tensor(name), theirs.get_tensor(name), rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_a_job_of_mirrored_workers_goes_on_from_its_checkpoint(tmp_path):
+    """All tasks save when they begin, though the chief has just read what it saves: a save adds up over the workers."""
+    run_multi_worker(tmp_path, 6, ("chief", 1), ("worker", 1))
+    said = run_multi_worker(tmp_path, 12, ("chief", 1), ("worker", 1))
+    for job in "chief", "worker":
+        assert "Restoring parameters from" in said[job, 0][1] and "Loss for final step" in said[job, 0][1]
+    assert oracle.train.latest_checkpoint(str(tmp_path / "model")).endswith("model.ckpt-12")

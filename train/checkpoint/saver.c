@@ -337,12 +337,20 @@ static bool in_progress(const weft_saver *s, const char *prefix) {
   return false;
 }
 
+/* Returns true if the graph has collective ops, perhaps in the save itself.  Then each task of the job has to make each
+ * save that the others make: they have read the same checkpoint but may save under other names. */
+static bool saves_together(const weft_saver *s) {
+  for (int i = 0; i < s->graph->n_node; i++)
+    if (!strncmp(s->graph->node[i]->op_name, "Collective", strlen("Collective"))) return true;
+  return false;
+}
+
 /* Claims the name.  Two saves under one name would mix their files, so the second waits. *skip is set if `progress`
- * was asked for and the checkpoint exists or is being saved. */
+ * was asked for and the checkpoint was just restored or is being saved. */
 static weft_err saver_claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
-  *skip = progress && s->restored && weft__path_same(s->restored, mine->prefix);
+  *skip = progress && s->restored && weft__path_same(s->restored, mine->prefix) && !saves_together(s);
   weft__free(s->restored);
   s->restored = NULL;
   *skip = *skip || (progress && in_progress(s, mine->prefix));

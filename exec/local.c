@@ -119,16 +119,17 @@ static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
 
 /* Replaces the plan by the one for the shapes of these feeds and the values that they give to what decides its loops
  * and branches, if there is one, or if one should be made now. */
-static weft_err choose_variant(local *s, const plan_request *r, const weft_tensor *const *feed, plan **p) {
+static void choose_variant(local *s, const plan_request *r, const weft_tensor *const *feed, plan **p) {
   plan_variants *v = (*p)->variants;
   assumptions assumed;
-  if (!v || check_feeds(*p, feed) != WEFT_OK) return WEFT_OK; /* the run reports the feed */
+  if (!v || check_feeds(*p, feed) != WEFT_OK) return; /* the run reports the feed */
   plan *made = weft__variants_find(v, feed, &assumed);
   if (!made && assumed.feed_shape) {
     const plan_devices where = {
         .device = s->task->device, .of_node = s->where, .assumed = &assumed, .host_only = s->n_info == 1};
-    WEFT_TRY(weft__plan_create_on(&made, s->base.graph, r, &where));
-    if (!made->unrolled) {
+    if (weft__plan_create_on(&made, s->base.graph, r, &where) != WEFT_OK) {
+      made = NULL; /* the general plan serves */
+    } else if (!made->unrolled) {
       weft__plan_destroy(made);
       made = NULL;
     }
@@ -136,7 +137,6 @@ static weft_err choose_variant(local *s, const plan_request *r, const weft_tenso
     if (made) weft__frames_drop_idle(*p);
   }
   if (made) *p = made;
-  return WEFT_OK;
 }
 
 /* Finds the plan and lists the step, under one lock. */
@@ -148,7 +148,7 @@ static weft_err local_begin(local *s, const plan_request *r, const weft_tensor *
   if (s->runs.closed) err = weft__fail(WEFT_CANCELLED, "Session has been closed.");
   *p = err ? NULL : weft__requests_find(&s->plans, hash, r);
   if (!err && !*p) err = local_make_plan(s, hash, r, p);
-  if (!err && (*p)->variants) err = choose_variant(s, r, feed, p);
+  if (!err && (*p)->variants) choose_variant(s, r, feed, p);
   if (!err) {
     weft__runs_add(&s->runs, entry);
     *id = s->next_step++;

@@ -25,7 +25,7 @@ struct plan_variants {
   int64_t *now; /* values of the last call of find */
   variant *list, *asked;
   int n, n_plan;
-  bool useless;
+  bool useless; /* no more plans are asked for */
 };
 
 weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d) {
@@ -115,10 +115,11 @@ static bool has_room(const plan_variants *v, const weft_tensor *const *feed) {
 
 plan *weft__variants_find(plan_variants *v, const weft_tensor *const *feed, assumptions *assumed) {
   *assumed = (assumptions){.feed_shape = NULL};
-  if (v->useless || (v->of && weft__decisions_compute(v->of, feed, v->now) != WEFT_OK)) return NULL;
+  if (v->useless && v->n_plan == 0) return NULL;
+  if (v->of && weft__decisions_compute(v->of, feed, v->now) != WEFT_OK) return NULL;
   variant *e = variant_of(v, feed);
   if (!e) return NULL;
-  if (!e->made && e->seen && has_room(v, feed)) {
+  if (!e->made && e->seen && !v->useless && has_room(v, feed)) {
     *assumed = (assumptions){e->feed_shape, v->of, e->value};
     v->asked = e;
   }
@@ -128,6 +129,6 @@ plan *weft__variants_find(plan_variants *v, const weft_tensor *const *feed, assu
 
 void weft__variants_add(plan_variants *v, plan *made) {
   v->asked->made = made;
-  v->n_plan++;
+  v->n_plan += made != NULL;
   v->useless = !made;
 }

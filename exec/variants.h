@@ -4,8 +4,12 @@
  * Programs declare batches of unknown size ([None, 784]).  Then the shapes behind them are unknown too, and kernels
  * whose shapes are unknown are not fused.  And a step whose loops depend on feeds (the longest text of a batch,
  * is_training) runs node by node from the host.  With the shapes and the deciding values known, the step is a straight
- * plan that is fused and captured as a CUDA graph.  So when the same ones come a second time, a plan is made for them,
- * and used whenever they come again.  Its random numbers go on where those of the request's other plans are.
+ * plan that is fused and, on a GPU, captured as a CUDA graph.  So when the same ones come a second time, a plan is made
+ * for them, and used whenever they come again.  Its random numbers go on where those of the request's other plans are:
+ * a generator is a resource of the session that is found by its node's name (kernels/random/philox.c).
+ *
+ * At most 32 plans are made for a request, for at most 4 sets of shapes; none is dropped for another.  Sessions of a
+ * cluster and mixed precision have none.  WEFT_GPU_FED_LENGTHS=0 or WEFT_GPU_NO_REPLAY=1 turns all of this off.
  *
  * The session's lock guards the variants of its plans.  A plan owns them, and destroys them with itself. */
 #ifndef WEFT_EXEC_VARIANTS_H
@@ -26,10 +30,11 @@ typedef struct assumptions {
 weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d);
 void weft__variants_destroy(plan_variants *v); /* NULL is allowed */
 /* Returns the plan for the shapes of these feeds and the values that they give, or NULL if there is none.  If one
- * should be made, *assumed is what it takes for granted, else {NULL}; the caller then calls weft__variants_add. */
+ * should be made, *assumed is what it takes for granted and the caller calls weft__variants_add; else
+ * assumed->feed_shape is NULL. */
 plan *weft__variants_find(plan_variants *v, const weft_tensor *const *feed, assumptions *assumed);
-/* Adds the plan that was made for the values of the last weft__variants_find.  NULL: it could not be made without loops
- * and branches, and none will be asked for again. */
+/* Adds the plan that was made for the feeds of the last weft__variants_find.  NULL: it could not be made without loops
+ * and branches.  No other is asked for then, and those that were made are used on. */
 void weft__variants_add(plan_variants *v, plan *made);
 
 #endif

@@ -263,6 +263,7 @@ void weft__frames_drop_idle(plan *p) {
   pthread_mutex_lock(&p->lock);
   frame *idle = p->straight.idle;
   p->straight.idle = NULL;
+  p->straight.n_idle = 0;
   pthread_mutex_unlock(&p->lock);
   frames_destroy(idle);
 }

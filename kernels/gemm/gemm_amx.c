@@ -18,6 +18,7 @@ enum {
   DEPTH = 128,         /* terms of a panel of b that are multiplied at a time: 24 KiB */
   BLOCK_ROWS = 320,
   BLOCK_COLUMNS = 512, /* of a thread's piece of work */
+  MOST_SIDE = 16384,   /* rows or columns that are packed at a time: 48 MiB */
 };
 static const double LEAST_PRODUCTS = 5e6;
 /* Packing an element costs as much as some fifty products save, and storing a result as much as a hundred.  So these
@@ -169,8 +170,8 @@ static bool fits_amx(const gemm *g) {
          1 / m + 1 / n < MOST_PACKING && weft__amx_has();
 }
 
-bool weft__gemm_amx(const kernel *k, const gemm *g) {
-  if (!fits_amx(g)) return false;
+/* Multiplies matrices of at most MOST_SIDE rows and columns. */
+static bool gemm_amx_part(const kernel *k, const gemm *g) {
   const int64_t down = gemm_amx_parts(g->m, SIDE), across = gemm_amx_parts(g->n, SIDE);
   gemm_amx_work j = {.g = g, .columns = BLOCK_COLUMNS};
   j.rows = gemm_amx_parts(gemm_amx_parts(g->m, gemm_amx_parts(g->m, BLOCK_ROWS)), SIDE) * SIDE; /* equal blocks */
@@ -190,5 +191,21 @@ bool weft__gemm_amx(const kernel *k, const gemm *g) {
     weft__kernel_loop(k, gemm_amx_parts(g->m, j.rows) * gemm_amx_parts(g->n, j.columns), 1000000, amx_pieces, &j);
   }
   weft__free(j.a);
+  return true;
+}
+
+bool weft__gemm_amx(const kernel *k, const gemm *g) {
+  if (!fits_amx(g)) return false;
+  for (int64_t row = 0; row < g->m; row += MOST_SIDE)
+    for (int64_t column = 0; column < g->n; column += MOST_SIDE) {
+      gemm part = *g;
+      part.m = gemm_amx_min(MOST_SIDE, g->m - row), part.n = gemm_amx_min(MOST_SIDE, g->n - column);
+      part.a = (const float *)g->a + (g->ta ? row : row * g->lda);
+      part.b = (const float *)g->b + (g->tb ? column * g->ldb : column);
+      part.c = (float *)g->c + row * g->ldc + column;
+      if (gemm_amx_part(k, &part)) continue;
+      if (row + column == 0) return false;
+      weft__gemm_tile(&part); /* the parts before have been written */
+    }
   return true;
 }

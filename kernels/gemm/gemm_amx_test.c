@@ -114,6 +114,23 @@ TEST(numbers_without_exact_pieces_are_multiplied_as_floats) {
     }
 }
 
+/* Of more than 16,384 rows or columns, so many are packed at a time. */
+TEST(products_of_many_rows_are_computed_in_parts) {
+  if (!weft__amx_has()) return;
+  for (int flags = 0; flags < 8; flags++) {
+    const bool high = flags & 1;
+    const example e = make(high ? 16500 : 120, high ? 120 : 16500, 170, flags);
+    clear(&e);
+    EXPECT(weft__gemm_amx(&alone, &e.g));
+    for (int64_t at = 16380; at < 16500; at++)
+      for (int64_t other = 0; other < 120; other += 7) {
+        const int64_t i = high ? at : other, j = high ? other : at;
+        EXPECT_NEAR(e.c[i * e.g.ldc + j], exact(&e, i, j), 1e-4);
+      }
+    end(&e);
+  }
+}
+
 TEST(small_products_are_left_to_others) {
   const example e = make(100, 500, 784, 0);
   EXPECT(!weft__gemm_amx(&alone, &e.g));

@@ -236,7 +236,7 @@ static weft_err db_strings(const summary_db *db, const weft_tensor *x, int64_t r
 }
 
 /* Appends the sizes of the dimensions with commas between them. */
-static void put_shape(text *t, const shape *s) {
+static void summary_db_put_shape(text *t, const shape *s) {
   for (int i = 0; i < s->rank; i++) weft__text_printf(t, i ? ",%lld" : "%lld", (long long)s->dim[i]);
 }
 
@@ -247,7 +247,7 @@ static weft_err db_put_tensor(const summary_db *db, int64_t series, int64_t at, 
   text dims = {0};
   if (one) data = (bytes){one->size ? one->data : "", one->size};
   if (!is_string && weft__tensor_count(x) > 0) data = (bytes){x->data, weft__tensor_bytes(x)};
-  put_shape(&dims, &x->shape);
+  summary_db_put_shape(&dims, &x->shape);
   const bytes shape_text = bytes_of(weft__text_get(&dims));
   weft_err err = dims.failed
                      ? WEFT_OOM

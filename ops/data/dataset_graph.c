@@ -170,14 +170,14 @@ static weft_err writer_result(graph_writer *w, const char *from) {
   return writer_add(w, n);
 }
 
-static weft_err writer_pack(graph_writer *w, const kernel *k, void **packed, size_t *size) {
+static weft_err writer_pack(graph_writer *w, int producer, void **packed, size_t *size) {
   Tensorflow__GraphDef g;
   Tensorflow__VersionDef versions;
   Tensorflow__FunctionDefLibrary library;
   tensorflow__graph_def__init(&g);
   tensorflow__version_def__init(&versions);
   tensorflow__function_def_library__init(&library);
-  versions.producer = k->node->graph->version_producer;
+  versions.producer = producer;
   library.function = w->function;
   library.n_function = (size_t)w->n_function;
   g.node = w->node;
@@ -187,28 +187,45 @@ static weft_err writer_pack(graph_writer *w, const kernel *k, void **packed, siz
   return weft__proto_pack(&g.base, packed, size);
 }
 
-static weft_err write_graph(kernel *k, int policy) {
+/* Writes the graph of a data set; the caller frees *packed, also on failure. */
+static weft_err pack_graph(dataset *d, int policy, int producer, void **packed, size_t *size) {
   graph_writer w = {.policy = policy};
-  dataset *d = NULL;
   const char *name = NULL;
+  weft_err err = writer_dataset(&w, d, 0, &name);
+  if (!err) err = writer_result(&w, name);
+  if (!err) err = writer_pack(&w, producer, packed, size);
+  weft__map_finish(&w.names);
+  weft__map_finish(&w.made);
+  weft__arena_finish(&w.arena);
+  return err;
+}
+
+weft_err weft__dataset_hash(dataset *d, uint64_t *out) {
+  void *packed = NULL;
+  size_t size = 0;
+  const weft_err err = pack_graph(d, STATE_IGNORED, 0, &packed, &size);
+  uint64_t h = 14695981039346656037u; /* FNV-1a */
+  for (size_t i = 0; !err && i < size; i++) h = (h ^ ((const uint8_t *)packed)[i]) * 1099511628211u;
+  weft__free(packed);
+  *out = h;
+  return err;
+}
+
+static weft_err dataset_graph_write(kernel *k, int policy) {
+  dataset *d = NULL;
   void *packed = NULL;
   size_t size = 0;
   WEFT_TRY(weft__kernel_scalar(k, 0, "input_dataset"));
   weft_err err = weft__dataset_get(k->in[0], &d);
-  if (!err) err = writer_dataset(&w, d, 0, &name);
-  if (!err) err = writer_result(&w, name);
-  if (!err) err = writer_pack(&w, k, &packed, &size);
+  if (!err) err = pack_graph(d, policy, k->node->graph->version_producer, &packed, &size);
   weft_tensor *out = err ? NULL : weft__out(k, 0, &SHAPE_SCALAR);
   if (!err) err = out ? weft__str_set(out->data, packed, size) : WEFT_OOM;
   weft__free(packed);
-  weft__map_finish(&w.names);
-  weft__map_finish(&w.made);
-  weft__arena_finish(&w.arena);
   return weft__kernel_in(k, err);
 }
 
 static weft_err to_graph_cpu(kernel *k) {
-  return write_graph(k, weft__node_bool(k->node, "allow_stateful", false) ? STATE_IGNORED : STATE_FAILS);
+  return dataset_graph_write(k, weft__node_bool(k->node, "allow_stateful", false) ? STATE_IGNORED : STATE_FAILS);
 }
 
 static weft_err to_graph_v2_cpu(kernel *k) {
@@ -216,7 +233,7 @@ static weft_err to_graph_v2_cpu(kernel *k) {
   if (policy < STATE_WARNS || policy > STATE_FAILS)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "external_state_policy must be 0, 1 or 2, got %lld",
                              (long long)policy);
-  return write_graph(k, weft__int_sat(policy));
+  return dataset_graph_write(k, weft__int_sat(policy));
 }
 
 /* ---- reading ---- */

@@ -16,5 +16,8 @@ typedef struct dataset_origin {
 
 /* Stores in d the kernel's node and inputs, unless d has an origin already. */
 weft_err weft__dataset_remember(const kernel *k, dataset *d);
+/* Computes a hash of the graph that creates d: equal for programs that build the pipeline in the same way.
+ * (ops/data/dataset_graph.c) */
+weft_err weft__dataset_hash(dataset *d, uint64_t *out);
 
 #endif

@@ -67,6 +67,11 @@ _INSTEAD = {
     "tf.distribute.experimental.coordinator": _EAGER + "tf.distribute.experimental.ParameterServerStrategy with "
                                               "tf.estimator.train_and_evaluate",
     "tf.estimator": "write its model as the model_fn of a tf.estimator.Estimator",
+    "tf.estimator.BoostedTreesClassifier": _TREES,
+    "tf.estimator.BoostedTreesEstimator": _TREES,
+    "tf.estimator.BoostedTreesRegressor": _TREES,
+    "tf.estimator.experimental.boosted_trees_classifier_train_in_memory": _TREES,
+    "tf.estimator.experimental.boosted_trees_regressor_train_in_memory": _TREES,
     "tf.estimator.tpu": _TPU + "tf.estimator.Estimator",
     "tf.experimental.numpy": _EAGER + "the op of that name in tf",
     "tf.feature_column": "numeric, bucketized, hashed, listed and identity columns, embeddings and indicators are",

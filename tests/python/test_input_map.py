@@ -32,6 +32,7 @@ def imported(tf, map_of, **more):
     with tf.Graph().as_default() as graph:
         made = both.outcome(lambda: tf.import_graph_def(exported(tf), input_map=map_of(tf), **more))
         if isinstance(made, str):
+            assert len(graph.get_operations()) > 1 or "were not found" not in made  # Then the nodes are in the graph.
             return re.sub(r" for '.*| \(.*?\)|'", "", made)  # without how each system shows a node
         return nodes(graph), [e.name for e in made or ()]
 

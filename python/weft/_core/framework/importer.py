@@ -56,18 +56,14 @@ class ImportedNames:
 
 
 class InputMap:
-    """The replaced inputs of an import: keys such as a:1 and ^a, and the outputs that are read instead.
-
-    Raises ValueError for a key that is no node of the definition and no input of one.
-    """
+    """The replaced inputs of an import: keys such as a:1 and ^a, and the outputs that are read instead."""
 
     def __init__(self, graph, graph_def, mapped):
         self.mapped = mapped
-        have = {n.name for n in graph_def.node}
+        self._have = {n.name for n in graph_def.node}
         read = {_key(i) for n in graph_def.node for i in n.input} if mapped else ()
         self.used = [k for k in mapped if k in read]
         self.unused = [k for k in mapped if k not in read]
-        _refuse([k for k in self.unused if _node(k) not in have])
         self._outs = dict(zip(self.used, outs(graph, [mapped[k] for k in self.used])))
 
     def rows(self, renamed):
@@ -79,13 +75,12 @@ class InputMap:
         return tuple(names), tuple(self._outs[k] for k in self.used)
 
     def check_unused(self, graph, names):
-        """Refuses keys of outputs that their nodes do not have."""
-        _refuse([k for k in self.unused if not k.startswith("^") and graph._c.find(names.full(k)) < 0])
-
-
-def _refuse(keys):
-    if keys:
-        raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(keys)))
+        """Raises ValueError for keys that are no outputs of the definition and no inputs of its nodes; as in TensorFlow, the nodes
+        are in the graph then.
+        """
+        missing = [k for k in self.unused if _node(k) not in self._have or (k[0] != "^" and graph._c.find(names.full(k)) < 0)]
+        if missing:
+            raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(missing)))
 
 
 def _check_returned(have, element):

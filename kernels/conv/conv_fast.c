@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/target_clones.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum {
@@ -279,8 +280,9 @@ static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   WEFT_TRY(weft__conv_sweep_pack(k, s, f, &packed));
   weft__conv_sweep_chunks(s, weft__kernel_threads(k), s->image.row * s->step[0] * (int64_t)sizeof(float));
   const int64_t cost = 2 * s->chunk * s->size[1] * (s->taps * s->run + 1) * sweep_columns(s) / FLOPS_PER_NS;
-  weft__kernel_loop(k, s->c->batch * s->chunks, cost + 1, sweep_units, s);
+  const weft_err err = weft__long_loop(k, s->c->batch * s->chunks, cost + 1, sweep_units, s);
   weft__free(packed);
+  if (err) return err;
   return s->failed ? weft__fail(WEFT_OOM, "a convolution needs memory for a columns image") : WEFT_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "base/cast.h"
 #include "base/target_clones.h"
 #include "kernels/conv/conv_fast.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum {
@@ -28,6 +29,7 @@ typedef struct filter_work {
   int64_t part_terms;
   float *df;
   bool failed;
+  long_work *work; /* once it is over, the sums mean nothing */
 } filter_work;
 
 /* Returns rows [first, first + n) of dy of one image, with the columns padded to whole vectors. */
@@ -108,7 +110,9 @@ static weft_err filter_task(const filter_work *j, int64_t copy, sweep_panel part
   int64_t *tap = weft__alloc_zero((size_t)(j->chunk + j->depth.size), sizeof *tap);
   int64_t *written = tap ? tap + j->chunk : NULL;
   for (int64_t i = 0; tap && i < j->chunk; i++) tap[i] = i * h->stride * j->image.row;
-  for (int64_t u = begin; scratch && tap && u < end; u++) {
+  const int64_t cost = j->chunk * w->out * rows * part.width;
+  int64_t spent = 0;
+  for (int64_t u = begin; scratch && tap && u < end && !weft__long_work_spent(j->work, &spent, cost); u++) {
     const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, some = conv_min(j->chunk, h->out - first);
     const float *dy = dy_rows(j, n, first, some, scratch + image_floats) + part.column;
     const filter_rows of = {.dy = dy, .first = first, .n = some, .tap = tap};
@@ -178,9 +182,13 @@ weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float
   const int64_t pixels = c->batch * j.depth.out * c->at[0].out * c->at[1].out;
   j.part_terms = pixels < CONV_FEW_PIXELS ? FEW_PART_TERMS : PART_TERMS;
   const int64_t cost = 2 * pixels * depth * j.columns / (j.copies * j.panels) / FLOPS_PER_NS;
+  long_work work = weft__long_work(k);
+  j.work = &work;
   weft__kernel_loop(k, j.copies * j.panels, cost + 1, filter_tasks, &j);
-  if (!j.failed) weft__kernel_loop(k, depth, j.copies * c->out_ch / 8 + 1, filter_join, &j);
+  const weft_err err = weft__kernel_in(k, weft__long_work_end(&work));
+  if (!err && !j.failed) weft__kernel_loop(k, depth, j.copies * c->out_ch / 8 + 1, filter_join, &j);
   weft__free(j.sums);
+  if (err) return err;
   return j.failed ? weft__fail(WEFT_OOM, "no memory for the padded images of a convolution's filter gradient")
                   : WEFT_OK;
 }

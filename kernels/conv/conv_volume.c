@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "kernels/conv/conv_fast.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum { PANEL_BYTES = 256 * 1024 }; /* size of a part of a filter panel, which should stay in the L2 cache */
@@ -145,9 +146,10 @@ static weft_err volume_run(kernel *k, volume_sweep *v, const float *f) {
   if (planes < wanted) s->chunk = conv_min(s->chunk, (s->size[0] * planes + wanted - 1) / wanted);
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
   const int64_t columns = conv_max(s->channels, s->set->lanes);
-  weft__kernel_loop(k, planes * s->chunks,
-                    2 * s->chunk * s->size[1] * (s->taps * s->run + 1) * columns / FLOPS_PER_NS + 1, volume_units, v);
+  const int64_t cost = 2 * s->chunk * s->size[1] * (s->taps * s->run + 1) * columns / FLOPS_PER_NS + 1;
+  const weft_err err = weft__long_loop(k, planes * s->chunks, cost, volume_units, v);
   weft__free(packed);
+  if (err) return err;
   return s->failed ? weft__fail(WEFT_OOM, "a convolution needs memory for the planes of a volume") : WEFT_OK;
 }
 

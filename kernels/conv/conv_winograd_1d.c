@@ -15,6 +15,7 @@
 #include "kernels/conv/conv_fast.h"
 #include "kernels/conv/conv_sums.h"
 #include "kernels/simd/vmath.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum {
@@ -303,8 +304,9 @@ weft_err weft__winograd_1d_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t panels = columns / weft__tile_width(s->set) + 3;
   weft__kernel_loop(k, panels, POINTS * j.depth * weft__tile_width(s->set), pack_all, &j);
   const int64_t cost = 2 * s->chunk * j.rows.groups * POINTS * j.depth * columns / FLOPS_PER_NS;
-  weft__kernel_loop(k, s->c->batch * s->chunks, cost + 1, short_units, &j);
+  const weft_err err = weft__long_loop(k, s->c->batch * s->chunks, cost + 1, short_units, &j);
   weft__free(j.packed);
+  if (err) return err;
   return s->failed ? weft__fail(WEFT_OOM, "a convolution needs memory for its sums") : WEFT_OK;
 }
 
@@ -476,9 +478,11 @@ weft_err weft__winograd_1d_filter(kernel *k, const conv *c, const float *x, cons
   j.sums = weft__alloc_aligned((size_t)(j.copies * depth * j.columns) * sizeof *j.sums);
   if (!j.sums) return WEFT_OOM;
   const int64_t products = c->batch * c->at[0].out * j.rows.groups * depth * j.columns;
-  weft__kernel_loop(k, j.copies * j.panels, 2 * products / (j.copies * j.panels) / FLOPS_PER_NS + 1, short_tasks, &j);
-  if (!j.failed) weft__kernel_loop(k, c->at[0].size * c->in_ch, j.copies * c->out_ch + 1, short_join, &j);
+  const weft_err err =
+      weft__long_loop(k, j.copies * j.panels, 2 * products / (j.copies * j.panels) / FLOPS_PER_NS + 1, short_tasks, &j);
+  if (!err && !j.failed) weft__kernel_loop(k, c->at[0].size * c->in_ch, j.copies * c->out_ch + 1, short_join, &j);
   weft__free(j.sums);
   *infinite = j.infinite;
+  if (err) return err;
   return j.failed ? weft__fail(WEFT_OOM, "a convolution needs memory for its sums") : WEFT_OK;
 }

@@ -16,6 +16,7 @@
 #include "base/cast.h"
 #include "kernels/conv/conv_fast.h"
 #include "kernels/conv/conv_sums.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum {
@@ -192,8 +193,9 @@ weft_err weft__winograd_2d_sweep(kernel *k, sweep *s, const float *f) {
   j.packed = weft__alloc_aligned((size_t)(points * c * s->channels) * sizeof *j.packed);
   if (!j.packed) return WEFT_OOM;
   weft__kernel_loop(k, c, points * s->channels, pack_sums, &j);
-  weft__kernel_loop(k, s->c->batch * s->chunks, 2 * j.most * points * c * s->channels / FLOPS_PER_NS + 1, square_units,
-                    &j);
+  const int64_t cost = 2 * j.most * points * c * s->channels / FLOPS_PER_NS + 1;
+  const weft_err err = weft__long_loop(k, s->c->batch * s->chunks, cost, square_units, &j);
   weft__free(j.packed);
+  if (err) return err;
   return s->failed ? weft__fail(WEFT_OOM, "a convolution needs memory for its sums") : WEFT_OK;
 }

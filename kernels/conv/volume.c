@@ -9,6 +9,7 @@
 #include "base/cast.h"
 #include "kernels/conv/conv.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/work/long_work.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -413,7 +414,7 @@ static weft_err volume_run(kernel *k, volume_work *j, int64_t units, pool_loop *
   const double products =
       (double)v->batch * (double)j->out_pixels * (double)j->taps * (double)j->in * (double)v->out_ch;
   const double each = products / (double)(units > 0 ? units : 1) / FLOPS_PER_NS + 1;
-  weft__kernel_loop(k, units, each < 1e15 ? (int64_t)each : INT64_C(1000000000000000), loop, j);
+  WEFT_TRY(weft__long_loop(k, units, each < 1e15 ? (int64_t)each : INT64_C(1000000000000000), loop, j));
   if (!j->failed) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for a block of %lld windows", (long long)j->block);
 }

@@ -16,3 +16,27 @@ weft_err weft__long_work_end(long_work *w) {
   WEFT_TRY(weft__step_check_time(w->kernel->step));
   return weft__fail(WEFT_CANCELLED, "The step ended while a kernel was computing");
 }
+
+typedef struct long_range {
+  long_work work;
+  pool_loop *fn;
+  void *arg;
+  int64_t piece; /* items between two checks */
+} long_range;
+
+static void long_range_run(void *arg, int64_t begin, int64_t end) {
+  long_range *r = arg;
+  for (int64_t next; begin < end; begin = next) {
+    next = end - begin > r->piece ? begin + r->piece : end;
+    if (weft__long_work_over(&r->work)) return;
+    r->fn(r->arg, begin, next);
+  }
+}
+
+weft_err weft__long_loop(kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg) {
+  long_range r = {.work = weft__long_work(k), .fn = fn, .arg = arg};
+  r.piece = LONG_LOOP_NS / (cost > 0 ? cost : 1);
+  if (r.piece < 1) r.piece = 1;
+  weft__kernel_loop(k, n, cost, long_range_run, &r);
+  return weft__kernel_in(k, weft__long_work_end(&r.work));
+}

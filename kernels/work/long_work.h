@@ -44,5 +44,10 @@ static inline bool weft__long_work_is_over(const long_work *w) {
 }
 /* Returns the error of a step that ended before the work did, or OK.  Called by the kernel's thread, after the work. */
 weft_err weft__long_work_end(long_work *w);
+/* Like weft__kernel_loop, with a check of the step every LONG_LOOP_NS by the cost of the items, in nanoseconds.
+ * Returns the error of a step that ended before all items were computed, or OK.  fn may be called more often than
+ * without the checks. */
+enum { LONG_LOOP_NS = 50000000 };
+weft_err weft__long_loop(kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg);
 
 #endif

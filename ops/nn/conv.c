@@ -11,6 +11,7 @@
 #include "graph/build.h"
 #include "graph/op.h"
 #include "kernels/conv/channel_layout.h"
+#include "kernels/work/long_work.h"
 
 /* ---- sizes ---- */
 
@@ -113,8 +114,7 @@ static weft_err plain_run(kernel *k, weft_dtype type, int pass, const window *w,
   const int64_t rows = pass == FORWARD ? c->batch * h->out : pass == TO_INPUT ? c->batch * h->in : depth;
   const int64_t products = c->batch * h->out * v->out * c->out_ch * depth;
   const int which = type == WEFT_FLOAT ? 0 : type == WEFT_DOUBLE ? 1 : 2;
-  weft__kernel_loop(k, rows, products / (rows + 1) + 1, loops[which][pass], &j);
-  return WEFT_OK;
+  return weft__long_loop(k, rows, products / (rows + 1) + 1, loops[which][pass], &j);
 }
 
 /* ---- choosing the kernel ---- */

@@ -12,6 +12,7 @@
 #include "graph/op.h"
 #include "ops/nn/conv.h"
 #include "kernels/conv/channel_layout.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum { FORWARD, TO_INPUT, TO_FILTER };
@@ -333,11 +334,11 @@ static weft_err depthwise_compute(kernel *k, weft_dtype type, int pass, const co
   }
   if (!err) {
     if (pass == FORWARD)
-      weft__kernel_loop(k, rows, cost, forward_rows, &j);
+      err = weft__long_loop(k, rows, cost, forward_rows, &j);
     else if (pass == TO_INPUT)
-      weft__kernel_loop(k, c->batch * h->in, w->in * taps * c->out_ch / 8 + 1, input_rows, &j);
+      err = weft__long_loop(k, c->batch * h->in, w->in * taps * c->out_ch / 8 + 1, input_rows, &j);
     else
-      weft__kernel_loop(k, j.slices, cost * (rows / j.slices), filter_slices, &j);
+      err = weft__long_loop(k, j.slices, cost * (rows / j.slices), filter_slices, &j);
   }
   if (!err && pass == TO_FILTER) gather_slices(type, out, filters.data, taps * c->out_ch, j.slices);
   if (!err && pass == TO_INPUT && times > 1) depthwise_gather(k, type, out, wide_image.data, pixels * c->in_ch, times);

@@ -28,6 +28,10 @@ def matrix(*shape, dtype=np.float32):
     return np.random.RandomState(1).uniform(0, 9, shape).astype(dtype)
 
 
+def zeros(*shape, dtype=np.float32):
+    return np.zeros(shape, dtype)
+
+
 def dominant(n):
     """A symmetric matrix that is positive definite."""
     half = matrix(n, n)
@@ -134,6 +138,13 @@ CASES = {
     "substitution": (lambda: [dominant(6000)] * 2, lambda op, x, y: op.MatrixTriangularSolve(matrix=x, rhs=y)),
     "least squares": (lambda: [matrix(2000, 1000), matrix(2000, 1000)], lambda op, x, y: op.MatrixSolveLs(
         matrix=x, rhs=y, l2_regularizer=tf.constant(0., tf.float64), fast=False)),
+    "convolution": (lambda: [zeros(16, 128, 128, 64), zeros(5, 5, 64, 256)],
+                    lambda op, x, f: op.Conv2D(input=x, filter=f, strides=[1] * 4, padding="SAME")),
+    "convolution of doubles": (lambda: [zeros(8, 64, 64, 64, dtype=float), zeros(5, 5, 64, 128, dtype=float)],
+                               lambda op, x, f: op.Conv2D(input=x, filter=f, strides=[1] * 4, padding="SAME")),
+    "gradient of a convolution": (lambda: [zeros(16, 128, 128, 64), zeros(16, 128, 128, 256)],
+                                  lambda op, x, y: op.Conv2DBackpropFilter(
+                                      input=x, filter_sizes=[5, 5, 64, 256], out_backprop=y, strides=[1] * 4, padding="SAME")),
     "normalization": (lambda: [image(1, 1, 1, LONG)], lambda op, x: op.LRN(input=x, depth_radius=LONG)),
 }
 

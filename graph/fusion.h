@@ -1,10 +1,10 @@
 /* fusion.h - how a plan may run an op together with its neighbors.
  *
  * An op's row points to a `fusion`, which declares how the op can be fused.  The passes (exec/passes/fuse.c,
- * exec/passes/relu_pool_swap.c) find neighbors whose declarations fit; they know no op by its name.  For items of a
- * GPU, the CUDA plug-in says which elementwise ops it has a step for, as it says which kernels it has
- * (exec/passes/fuse_step.c; kernels/elementwise/chain.cu has the list).  A kernel that runs two ops as one is in a file
- * beside the op that declares it.  Its row is in no table, so no graph can name it. */
+ * fused_group.c and relu_pool_swap.c) find neighbors whose declarations fit; they know no op by its name.  For items
+ * of a GPU, the CUDA plug-in says which elementwise ops it has a step for, as it says which kernels it has
+ * (exec/passes/fuse_step.c; kernels/elementwise/chain.cu has the list).  A kernel that runs two ops as one is in a
+ * file beside the op that declares it.  Its row is in no table, so no graph can name it. */
 #ifndef WEFT_GRAPH_FUSION_H
 #define WEFT_GRAPH_FUSION_H
 

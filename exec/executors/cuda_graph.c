@@ -20,11 +20,11 @@
  * something in every run is marked no_capture.  A variable that an op gets by its handle counts as written, because the
  * handle does not say whether the op only reads.
  *
- * The order of work.  A device runs what is enqueued in order: each graph is launched on the device's one stream, and
- * only inside a graph do kernels run side by side (cuda_graph_streams.h).  So a step that reads or assigns the variable
- * later sees what the graph wrote.  That is why the locks end when the graph is enqueued.  One capture runs on
- * a device at a time: capture_begin waits for the other (device/device.h).  An error of a kernel in the graph is
- * reported when the run waits for the device; it does not name a node, and WEFT_GPU_NO_REPLAY finds the node.
+ * The order of work.  A device runs what is enqueued in order: each graph is launched on the device's one stream of
+ * kernels, and only inside a graph do kernels run side by side (cuda_graph_streams.h).  So a step that reads or assigns
+ * the variable later sees what the graph wrote.  That is why the locks end when the graph is enqueued.  One capture
+ * runs on a device at a time: capture_begin waits for the other (device/device.h).  An error of a kernel in the graph
+ * is reported when the run waits for the device; it does not name a node, and WEFT_GPU_NO_REPLAY finds the node.
  *
  * If the environment variable WEFT_GPU_NO_REPLAY is set, plans have no segments and nothing is captured ("replay" is an
  * older word for launching a CUDA graph); docs/gpu.md says what else it turns off.  sequential.c does not call

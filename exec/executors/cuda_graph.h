@@ -1,22 +1,23 @@
 /* cuda_graph.h - captures parts of a plan that one GPU runs alone as CUDA graphs, and launches them as a whole.
  *
  * A GPU segment is a sequence of consecutive items on one GPU.  Which kernels run in it, and their sizes, depends on no
- * computed data.  The kernels still read some values in host memory, such as shapes and axes.  Most of these values
- * follow from the shapes of the feeds, and each frame is made for one set of feed shapes.  The other values, such as
- * the number of elements that tf.where found, are compared with those of the capture.
+ * data that the segment computes.  The kernels still read some values in host memory, such as shapes and axes.  Most of
+ * these values follow from the shapes of the feeds, and each frame is made for one set of feed shapes.  The other
+ * values, such as the number of elements that tf.where found, are compared with those of the capture.
  *
  * The runs of a plan with given feed shapes, when no two overlap:
  * - Run 1 of the plan measures.  Its frame has no layout: the values have no fixed places in the arena (frame.h).  All
- *   later runs use a second frame, which has one.
+ *   later runs use a second frame, which has one.  (A plan keeps layouts for 16 sets of feed shapes.  Runs with others
+ *   have no layout, and no CUDA graph.)
  * - Run 2 is the first of that frame.  It also runs the OP_ONCE items (graph/op.h), whose results stay in the frame,
  *   and does not call weft__cuda_graph_run.
  * - Run 3 calls weft__cuda_graph_run for the first time.  It captures nothing, so a plan that runs only three times
  *   pays for no capture.  The items are enqueued one by one.
  * - Run 4 captures the segments and launches them.
- * - A later run launches a graph if it still fits: inputs from outside the segment are at the same addresses, variables
- *   are in the same buffers, and nothing else shares the buffer of a variable that the segment writes.  If it does not
- *   fit, the items are enqueued one by one.  A graph that has been launched is not captured again (cuda_graph.c says
- *   what that means for a variable that has moved).
+ * - A later run launches a graph if it still fits: inputs from outside the segment are at the same addresses (or, in
+ *   host memory, have the same values), variables are in the same buffers, and nothing else shares the buffer of a
+ *   variable that the segment writes.  If it does not fit, the items are enqueued one by one.  A graph that has been
+ *   launched is not captured again (cuda_graph.c says what that means for a variable that has moved).
  *
  * A frame owns its graphs and belongs to one run at a time, so the graphs have no lock.  A launch takes the locks of
  * the segment's variables, in the order of their addresses, until the graph is enqueued. */

@@ -2,10 +2,11 @@
  *
  * The master sees the whole step.  It gives each _Recv a stage number (exec/passes/stages.c): at least the number of
  * transfers from task to task on the longest path to the received value, this transfer included.  It is larger for a
- * small value that is sent together with those of a later stage.  The stage number of any other item is the largest
- * among its inputs and control inputs, or 0.  So a value that is received in stage k depends only on work of stages
- * below k.  Each task finishes all work of the stages below k, sends included, before it waits for the receives of
- * stage k.  So tasks cannot wait for each other in a circle.
+ * small value that is sent together with those of a later stage, or that a client's task passes on.  The stage number
+ * of any other item is the largest among its inputs and control inputs, or 0.  (A _Recv starts with the run, whatever
+ * its control inputs; they only raise its stage.)  So a value that is received in stage k depends only on work of
+ * stages below k.  Each task finishes all work of the stages below k, sends included, before it waits for the receives
+ * of stage k.  So tasks cannot wait for each other in a circle.
  *
  * Apart from the sorting, a staged plan is compiled as if it had no receives: it has an arena and fused loops, and its
  * items run one after the other.  It only pauses where a stage begins, until all receives of that stage have ended.  A
@@ -23,7 +24,8 @@
 #define WEFT_STAGE_ATTR "_weft_stage" /* of _Recv: an int, at least 1 */
 
 /* Sorts a topological order by stages.  Each _Send without control inputs comes right behind the node that makes its
- * value, so that the other task gets the value before the rest of this stage runs.  *stage becomes an array with the
+ * value, so that the other task gets the value before the rest of this stage runs.  (A value on a GPU is sent when all
+ * of its stage is queued, see exec/passes/copy_insertion.h.)  *stage becomes an array with the
  * stage number of each node of the graph, which the caller frees.  *stage is NULL, and the order is not changed, if the
  * plan cannot run by stages: no node sends or receives, a _Recv has no stage, there is control flow, or another op
  * waits.  Returns RESOURCE_EXHAUSTED. */

@@ -14,7 +14,7 @@ enum {
   SMALL = 1 << 18, /* elements of a tensor whose group may be interpreted; parts of larger ones are not looked for */
   MAX_JOINS = 8,
   MAX_UPDATES = 6,
-  MAX_DEPTH = 6 /* of ops that are computed again for one value */
+  MAX_DEPTH = 6 /* of ops that are computed again for one value, and of readers that join because of one another */
 };
 
 typedef struct grouper {

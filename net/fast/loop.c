@@ -5,7 +5,7 @@
  *    |no group|                | loop thread polls |                |    caller polls    |
  *    |        | <------------- |   (poller == 0)   | <------------- | (poller == caller) |
  *    +--------+   last user    +-------------------+ its sync_event +--------------------+
- *                 is released                        is set, or time is up
+ *                 is released                        is set, time is up, or a signal came
  *
  * net/transport.c creates the group for the first user and destroys it after the last.  A second caller does not poll:
  * weft__loop_poll_until returns false, and the caller sleeps on its own event until the thread that dispatches sets it.
@@ -41,7 +41,8 @@
  * spreads its connections over several: one loop per SOURCES_PER_LOOP sources (a listener is one, too), at most
  * LOOPS_MAX and one per processor.  If it ever waits for a response, each connection migrates to the primary loop with
  * its next event and stays there: a process that has waited once is a worker or a master, and will wait in every step.
- * A connection without another event stays on its secondary loop, whose thread goes on polling.
+ * A connection without another event stays on its secondary loop.  The threads of secondary loops go on polling until
+ * the group is destroyed.
  *
  * Locks, per group: the dispatch lock of each loop (order 0 in docs/threads.md; taken by trylock, except for ticks and
  * for weft__loop_remove_and_close), `lock` over the number of loops, `tick_lock` over the tickers.  There is no static
@@ -94,7 +95,8 @@ struct loop_group {
   atomic_bool caller_has_polled; /* since the group was created; never false again */
 
   int tick_fd; /* wakes the primary thread; in both epolls, since it may wait on either */
-  /* Calls of weft__loop_tick_often since no ticker wanted ticks; 0: tick every LOOP_SLOW_TICK_MS, not LOOP_TICK_MS */
+  /* 0: tick every LOOP_SLOW_TICK_MS.  Else every LOOP_TICK_MS: weft__loop_tick_often was called so often since a tick
+   * found that no ticker wants ticks. */
   atomic_uint_fast64_t tick_requests;
   _Atomic int64_t ticked_ns; /* when the tickers were called last; written with the primary loop's dispatch lock */
   pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
@@ -158,8 +160,8 @@ static bool primary_tick_is_due(const loop_group *g, int64_t now) {
 }
 
 /* Calls the tickers if their time has come.  The caller holds the dispatch lock of the primary loop, and has no source
- * in hand: a tick may remove any.  The period changes only after the last tick, since the loop's thread may read it
- * while a caller ticks.  Requests that come during the ticks are not forgotten. */
+ * in hand: a tick may remove any.  The requests for frequent ticks are dropped only after the last tick, and only those
+ * that had come before the first: so one that comes during the ticks is not forgotten. */
 static void primary_tick_locked(loop_group *g, int64_t now) {
   WEFT_ASSERT(weft__lock_is_held(&primary_loop(g)->dispatch_lock));
   if (!primary_tick_is_due(g, now)) return;

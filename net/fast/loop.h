@@ -36,8 +36,8 @@ weft_err weft__loop_add(loop_group *g, source *s);
 /* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy.  Here, too,
  * on_ready may run, and may free the source, before this returns. */
 weft_err weft__loop_add_balanced(loop_group *g, source *s);
-/* Returns true if the source must move to the primary loop: it is on a secondary one, and a caller has polled, which
- * only the primary loop allows.  Only for sources of weft__loop_add_balanced, in on_ready. */
+/* Returns true if the source must move to the primary loop: it is on a secondary one, and a caller has polled.  (A
+ * caller can poll the primary loop only.)  Only for sources of weft__loop_add_balanced, in on_ready. */
 bool weft__loop_must_migrate(const source *s);
 /* Moves a source to the primary loop, which calls on_ready again; the callback that calls this then returns.  The owner
  * holds the lock under which it also calls weft__loop_rearm, so that no rearm reaches the former loop.  on_ready may
@@ -49,7 +49,8 @@ weft_err weft__loop_migrate(source *s, bool output);
  * is left alone.  If another thread may remove or migrate the source, the owner has a lock that guards both, and holds
  * it here. */
 void weft__loop_rearm(source *s, bool output);
-/* The same, but on_ready runs only after the callbacks of all other ready sources. */
+/* The same, but on_ready runs after the callbacks of all other ready sources, or when it has waited READY_MAX_WAIT_MS
+ * (ready_queue.h). */
 void weft__loop_rearm_deferred(source *s, bool output);
 /* Removes a source, so that no callback of it begins any more.  It may be called in a callback of the source's loop.
  * Elsewhere a callback of the source might be running, so there it may be called only if the source cannot have had an

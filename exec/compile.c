@@ -446,6 +446,10 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   }
   p->graph = m.g;
   if (!err) err = compile_make_plan(&m);
+  if (host_only && p->executor == PLAN_DATAFLOW) { /* it loops or waits: on the host it is not copied for its feeds */
+    weft__variants_destroy(p->variants);
+    p->variants = NULL;
+  }
   pthread_mutex_unlock(&m.g->lock);
   for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);
   weft__feeds_finish(&m.feeds);

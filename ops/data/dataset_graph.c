@@ -86,7 +86,7 @@ static weft_err writer_const(graph_writer *w, const weft_tensor *t, const char *
   content->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TENSOR;
   content->tensor = p;
   type->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TYPE;
-  type->type = t->dtype;
+  type->type = (int32_t)t->dtype;
   *name = n->name;
   return writer_add(w, n);
 }

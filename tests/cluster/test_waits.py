@@ -249,24 +249,26 @@ def test_a_session_can_be_closed_while_others_wait_in_it(cluster):
     assert {call.exception().code() for call in calls} == {grpc.StatusCode.CANCELLED}
 
 
-def decompose(_):
-    """Minutes of work in one kernel."""
-    return tf.reduce_sum(tf.linalg.svd(tf.random_uniform([6000, 6000], seed=1, dtype=tf.float64))[0])
+def multiply(_):
+    """More than a minute of work in one kernel, which does not look whether its step has ended."""
+    numbers = 6000000
+    sparse = tf.SparseTensor(tf.zeros([numbers, 2], tf.int64), tf.ones([numbers]), [1, 1])
+    return tf.reduce_sum(tf.sparse.sparse_dense_matmul(sparse, tf.ones([1, 100000])))
 
 
-def decomposing(cluster):
-    """A server in the middle of a decomposition, and the call that waits for it."""
+def multiplying(cluster):
+    """A server in the middle of a product, and the call that waits for it."""
     c = cluster(workers=0)
     ps = c.serve("ps", 0)
     ps.until("Started server")
-    client = Client(c.hosts["ps"][0], graph(decompose, "/job:ps/task:0"))
+    client = Client(c.hosts["ps"][0], graph(multiply, "/job:ps/task:0"))
     call = client.begin("RunStep", client.step("out:0"), None)
     eventually(lambda: cpu_seconds(ps) > 4)
     return ps, call
 
 
 def test_a_long_kernel_delays_the_end_by_twelve_seconds_at_most(cluster):
-    ps, call = decomposing(cluster)
+    ps, call = multiplying(cluster)
     began = time.monotonic()
     ps.send(signal.SIGTERM)
     assert ps.wait(60) == 0, ps.output
@@ -282,7 +284,7 @@ def has_pending(task, number):
 
 
 def test_a_second_signal_ends_it_at_once(cluster):
-    ps, call = decomposing(cluster)
+    ps, call = multiplying(cluster)
     ps.send(signal.SIGTERM)
     eventually(lambda: not has_pending(ps, signal.SIGTERM))
     time.sleep(0.2)  # so that it mostly has begun to leave; before that, too, the second signal ends it

@@ -360,8 +360,8 @@ static weft_err saver_claim(weft_saver *s, saving *mine, bool progress, bool *sk
     if (weft__interrupt_pending()) err = weft__fail(WEFT_CANCELLED, "interrupted while another save of it ran");
   }
   if (!err && !*skip) {
-    mine->next = s->saving;
     WEFT_ASSERT(!mine->next && mine->prefix);
+    mine->next = s->saving;
     s->saving = mine;
   }
   pthread_mutex_unlock(&s->lock);

@@ -302,7 +302,7 @@ static weft_err from_graph_cpu(kernel *k) {
 }
 
 OPS(dataset_graph) = {
-    {"DatasetToGraph(input_dataset:variant) -> (graph:string) | stateful_whitelist:list(string)=[] "
+    {"DatasetToGraph(input_dataset:variant) -> (graph:string) | stateful_whitelist:list(string)>=0=[] "
      "allow_stateful:bool=false strip_device_assignment:bool=false",
      "The graph that creates a data set.", DATASET_FLAGS, .cpu = to_graph_cpu},
     {"DatasetToGraphV2(input_dataset:variant) -> (graph:string) | external_state_policy:int=0 "

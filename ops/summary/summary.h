@@ -1,11 +1,25 @@
-/* summary.h - writes Summary messages: fields in protobuf's wire format, and the op's output. */
+/* summary.h - writes Summary messages: fields in protobuf's wire format, the op's output, and the ops' writer. */
 #ifndef WEFT_OPS_SUMMARY_SUMMARY_H
 #define WEFT_OPS_SUMMARY_SUMMARY_H
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "graph/kernel.h"
+#include "state/summary_writer.h"
 #include <string.h>
+
+/* Sets *out to the writer of input 0, borrowed from its handle. */
+static inline weft_err weft__summary_find_writer(const kernel *k, summary_writer **out) {
+  return weft__kernel_in(k, weft__handle_get(k->in[0], SUMMARY_WRITER_TYPE, (resource **)out));
+}
+
+/* Copies input i, a scalar string; the caller frees *out.  Returns INVALID_ARGUMENT with the argument's name. */
+static inline weft_err weft__summary_own_text(const kernel *k, int i, const char *arg, char **out) {
+  if (k->in[i]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be a scalar", arg);
+  const str *s = k->in[i]->data;
+  *out = weft__strndup(s->size ? s->data : "", s->size);
+  return *out ? WEFT_OK : WEFT_OOM;
+}
 
 static inline void weft__put_varint(text *t, uint64_t v) {
   char byte[10];

@@ -17,18 +17,7 @@ static const resource_kind writer_resource = {SUMMARY_WRITER_TYPE, true, make_wr
 
 static weft_err writer_cpu(kernel *k) { return weft__kernel_in(k, weft__resource_output(k, &writer_resource, NULL)); }
 
-static weft_err find_writer(const kernel *k, summary_writer **out) {
-  return weft__kernel_in(k, weft__handle_get(k->in[0], SUMMARY_WRITER_TYPE, (resource **)out));
-}
-
 /* ---- creating and closing ---- */
-
-static weft_err own_text(const kernel *k, int i, const char *arg, char **out) {
-  if (k->in[i]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be a scalar", arg);
-  const str *s = k->in[i]->data;
-  *out = weft__strndup(s->size ? s->data : "", s->size);
-  return *out ? WEFT_OK : WEFT_OOM;
-}
 
 static weft_err own_number(const kernel *k, int i, const char *arg, int64_t *out) {
   if (k->in[i]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be a scalar", arg);
@@ -40,11 +29,11 @@ static weft_err create_cpu(kernel *k) {
   summary_writer *w = NULL;
   summary_writer_spec spec = {0};
   char *dir = NULL, *suffix = NULL;
-  WEFT_TRY(find_writer(k, &w));
-  weft_err err = own_text(k, 1, "logdir", &dir);
+  WEFT_TRY(weft__summary_find_writer(k, &w));
+  weft_err err = weft__summary_own_text(k, 1, "logdir", &dir);
   if (!err) err = own_number(k, 2, "max_queue", &spec.max_queue);
   if (!err) err = own_number(k, 3, "flush_millis", &spec.flush_ms);
-  if (!err) err = own_text(k, 4, "filename_suffix", &suffix);
+  if (!err) err = weft__summary_own_text(k, 4, "filename_suffix", &suffix);
   spec.dir = dir;
   spec.suffix = suffix;
   if (!err) err = weft__kernel_in(k, weft__summary_writer_open(w, &spec));
@@ -53,28 +42,15 @@ static weft_err create_cpu(kernel *k) {
   return err;
 }
 
-static weft_err create_db_cpu(kernel *k) {
-  static const char *const names[] = {"db_uri", "experiment_name", "run_name", "user_name"};
-  summary_writer *w = NULL;
-  char *given[4] = {0};
-  WEFT_TRY(find_writer(k, &w));
-  weft_err err = WEFT_OK;
-  for (int i = 0; i < 4 && !err; i++) err = own_text(k, i + 1, names[i], &given[i]);
-  const summary_db_spec spec = {given[0], given[1], given[2], given[3]};
-  if (!err) err = weft__kernel_in(k, weft__summary_writer_open_db(w, &spec));
-  for (int i = 0; i < 4; i++) weft__free(given[i]);
-  return err;
-}
-
 static weft_err flush_cpu(kernel *k) {
   summary_writer *w = NULL;
-  WEFT_TRY(find_writer(k, &w));
+  WEFT_TRY(weft__summary_find_writer(k, &w));
   return weft__kernel_in(k, weft__summary_writer_flush(w));
 }
 
 static weft_err summary_writer_close_cpu(kernel *k) {
   summary_writer *w = NULL;
-  WEFT_TRY(find_writer(k, &w));
+  WEFT_TRY(weft__summary_find_writer(k, &w));
   return weft__kernel_in(k, weft__summary_writer_close(w));
 }
 
@@ -84,7 +60,7 @@ static weft_err summary_writer_close_cpu(kernel *k) {
 static weft_err write_event(const kernel *k, int field, const void *data, size_t size) {
   summary_writer *w = NULL;
   text event = {0};
-  WEFT_TRY(find_writer(k, &w));
+  WEFT_TRY(weft__summary_find_writer(k, &w));
   weft__put_double(&event, 1, (double)weft__clock_wall_us() / 1e6);
   const int64_t at = TENSOR_DATA(k->in[1], const int64_t)[0];
   if (at) weft__put_number(&event, 2, (uint64_t)at);
@@ -116,7 +92,7 @@ static weft_err write_to_db(const kernel *k, const str *name, const weft_tensor 
                             bool *done) {
   summary_writer *w = NULL;
   summary_tag tag = *more;
-  WEFT_TRY(find_writer(k, &w));
+  WEFT_TRY(weft__summary_find_writer(k, &w));
   tag.name = name->size ? name->data : "";
   tag.size = name->size;
   return weft__kernel_in(k, weft__summary_writer_add_tensor(w, &tag, TENSOR_DATA(k->in[1], const int64_t)[0], x, done));
@@ -222,7 +198,7 @@ static weft_err write_graph_cpu(kernel *k) {
 
 static weft_err import_cpu(kernel *k) {
   summary_writer *w = NULL;
-  WEFT_TRY(find_writer(k, &w));
+  WEFT_TRY(weft__summary_find_writer(k, &w));
   WEFT_TRY(check_elements(k, (const char *const[]){"event", NULL}));
   const str *s = k->in[1]->data;
   if (weft__proto_scan(&tensorflow__event__descriptor, s->size ? s->data : "", s->size) != WEFT_OK)
@@ -237,10 +213,6 @@ OPS(summary_writer) = {
     {"CreateSummaryFileWriter(writer:resource, logdir:string, max_queue:int32, flush_millis:int32, "
      "filename_suffix:string) -> () ; stateful",
      "Gives the writer an event file in logdir, unless it has one.", .infer = weft__infer_none, .cpu = create_cpu},
-    {"CreateSummaryDbWriter(writer:resource, db_uri:string, experiment_name:string, run_name:string, user_name:string) "
-     "-> "
-     "() ; stateful",
-     "Gives the writer a SQLite database, unless it has a file.", .infer = weft__infer_none, .cpu = create_db_cpu},
     {"WriteScalarSummary(writer:resource, step:int64, tag:string, value:T) -> () | T:type{real} ; stateful",
      "Writes a simple value.", .infer = weft__infer_none, .cpu = scalar_cpu},
     {"WriteHistogramSummary(writer:resource, step:int64, tag:string, values:T) -> () | "

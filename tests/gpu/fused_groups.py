@@ -315,7 +315,8 @@ def run(model):
 
 for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, joined_with_others, sums,
               changed_between, handed_on, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update,
-              swapped, assigned_later, assigned_and_fetched, choices, choices_by_row, choices_in_half, large_choices, large_choices_in_double,
+              swapped, assigned_later, assigned_and_fetched, choices, choices_by_row, choices_in_half, large_choices,
+              large_choices_in_double,
               large_dropout, large_norm_of_odd_rows, large_norm_of_long_rows, large_norm_in_double, large_attention,
               large_attention_of_short_rows, large_heads, attention_scores, large_columns_kept):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)

@@ -138,7 +138,7 @@ CASES = {
     "substitution": (lambda: [dominant(6000)] * 2, lambda op, x, y: op.MatrixTriangularSolve(matrix=x, rhs=y)),
     "least squares": (lambda: [matrix(2000, 1000), matrix(2000, 1000)], lambda op, x, y: op.MatrixSolveLs(
         matrix=x, rhs=y, l2_regularizer=tf.constant(0., tf.float64), fast=False)),
-    "convolution": (lambda: [zeros(16, 128, 128, 64), zeros(5, 5, 64, 256)],
+    "convolution": (lambda: [zeros(64, 128, 128, 64), zeros(7, 7, 64, 256)],
                     lambda op, x, f: op.Conv2D(input=x, filter=f, strides=[1] * 4, padding="SAME")),
     "convolution of doubles": (lambda: [zeros(8, 64, 64, 64, dtype=float), zeros(5, 5, 64, 128, dtype=float)],
                                lambda op, x, f: op.Conv2D(input=x, filter=f, strides=[1] * 4, padding="SAME")),

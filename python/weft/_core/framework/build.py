@@ -187,7 +187,8 @@ class _Call:
         attr = self.definition.attrs.get(arg.type_attr)
         if attr is None or not attr.default:
             return None
-        own = _own_type(value)
+        in_list = arg.number_attr and not isinstance(value, (np.ndarray, np.generic))
+        own = None if in_list else _own_type(value)  # Python's numbers in a list of tensors get the default.
         return None if own is not None and attr.allowed is not None and attr.allows(own) else attr.default
 
     def convert(self, arg, value, name):

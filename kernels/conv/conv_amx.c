@@ -10,6 +10,7 @@
 #include "base/cast.h"
 #include "kernels/conv/conv_fast.h"
 #include "kernels/gemm/amx.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum {
@@ -222,7 +223,7 @@ weft_err weft__conv_amx_sweep(kernel *k, sweep *s, const float *f) {
     if (amx_strips(&j, s->chunk) >= apart) j.across = across;
   }
   const int64_t cost = 2 * s->chunk * s->size[1] * s->taps * s->run * s->channels / FLOPS_PER_NS / 4;
-  if (!err && !s->infinite) weft__kernel_loop(k, s->c->batch * s->chunks, cost + 1, amx_units, &j);
+  if (!err && !s->infinite) err = weft__long_loop(k, s->c->batch * s->chunks, cost + 1, amx_units, &j);
   weft__free(j.filter);
   return err || !s->failed ? err : weft__fail(WEFT_OOM, "a convolution needs memory for the pieces of its image");
 }

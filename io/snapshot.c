@@ -81,19 +81,24 @@ static weft_err snapshot_file(snapshot_writer *w, int64_t number, record_writer 
   return err;
 }
 
+weft_err weft__snapshot_pack(const weft_tensor *part, void **data, size_t *size) {
+  arena a = {0};
+  Tensorflow__TensorProto proto = TENSORFLOW__TENSOR_PROTO__INIT;
+  weft_err err = weft__tensor_to_proto(&proto, part, &a);
+  if (!err) err = weft__proto_pack(&proto.base, data, size);
+  weft__arena_finish(&a);
+  return err;
+}
+
 weft_err weft__snapshot_add(snapshot_writer *w, int64_t shard, const weft_tensor *part, int n_part) {
   record_writer *file = NULL;
   WEFT_TRY(snapshot_file(w, shard, &file));
   for (int i = 0; i < n_part; i++) {
-    arena a = {0};
-    Tensorflow__TensorProto proto = TENSORFLOW__TENSOR_PROTO__INIT;
     void *data = NULL;
     size_t size = 0;
-    weft_err err = weft__tensor_to_proto(&proto, &part[i], &a);
-    if (!err) err = weft__proto_pack(&proto.base, &data, &size);
+    weft_err err = weft__snapshot_pack(&part[i], &data, &size);
     if (!err) err = weft__record_write(file, data, size);
     weft__free(data);
-    weft__arena_finish(&a);
     if (err) return err;
   }
   w->elements++;

@@ -16,6 +16,8 @@ weft_err weft__snapshot_compression(const char *name, compression *out);
 typedef struct snapshot_writer snapshot_writer;
 /* Creates the folder of a new run.  `hash` is the name of the pipeline, "" if it has none. */
 weft_err weft__snapshot_create(snapshot_writer **out, const char *folder, const char *hash, compression c);
+/* Serializes a tensor as snapshots of both versions store it; the caller frees *data, also after an error. */
+weft_err weft__snapshot_pack(const weft_tensor *part, void **data, size_t *size);
 weft_err weft__snapshot_add(snapshot_writer *w, int64_t shard, const weft_tensor *part, int n_part);
 /* Closes the files and writes the metadata, which makes the snapshot complete. */
 weft_err weft__snapshot_finish(snapshot_writer *w, const weft_dtype *type, int n_part);

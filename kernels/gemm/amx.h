@@ -3,7 +3,7 @@
  * A float has 24 significant bits, a bfloat16 has 8.  So a float is the exact sum of three bfloat16 numbers, its
  * pieces: x = x1 + x2 + x3 with |x2| <= 2^-8 |x| and |x3| <= 2^-17 |x|.  Of the nine products of the pieces of two
  * floats six are computed; the other three are at most 2^-24 of the product in sum.  The unit adds in float, in short
- * sums, so the result rounds no more than a float product does (kernels/gemm/amx_test.c compares with double).  It
+ * sums, so the result rounds no more than a float product does (gemm_amx_test.c compares with double).  It
  * computes 16 times as many products a cycle as AVX-512 does, so six instead of one leave a factor of 2.6.
  *
  * The unit takes numbers below 2^-126 for zero.  So packing says whether a number has pieces that are too small or too

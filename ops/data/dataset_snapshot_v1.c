@@ -80,15 +80,11 @@ static weft_err v1_open(v1_at *at, const char *how, bool *exists) {
 
 static weft_err v1_pack(text *record, const weft_tensor *part, int n_part) {
   for (int i = 0; i < n_part; i++) {
-    arena a = {0};
-    Tensorflow__TensorProto proto = TENSORFLOW__TENSOR_PROTO__INIT;
     void *data = NULL;
     size_t size = 0;
-    weft_err err = weft__tensor_to_proto(&proto, &part[i], &a);
-    if (!err) err = weft__proto_pack(&proto.base, &data, &size);
+    weft_err err = weft__snapshot_pack(&part[i], &data, &size);
     if (!err) weft__put_bytes(record, V1_TENSOR, data, size);
     weft__free(data);
-    weft__arena_finish(&a);
     if (err) return err;
   }
   return record->failed ? WEFT_OOM : WEFT_OK;

@@ -7,6 +7,16 @@ from both import oracle, weft as ours
 SYSTEMS = {"weft": ours, "tensorflow": oracle}
 
 
+def drained(tf, sess, row):
+    """Runs the tensors of a row until the data end, and returns all rows."""
+    found = []
+    while True:
+        try:
+            found.append([np.asarray(v).tolist() for v in sess.run(list(row))])
+        except tf.errors.OutOfRangeError:
+            return found
+
+
 def numbers(tf):
     return tf.data.Dataset.range(5)
 
@@ -74,12 +84,7 @@ def read(tf, data, like):
         sizes = [shapes] if not isinstance(types, tuple) else list(shapes)
         it = tf.raw_ops.Iterator(shared_name="", container="", output_types=flat, output_shapes=sizes)
         sess.run(tf.raw_ops.MakeIterator(dataset=handle, iterator=it), {given: data})
-        got, found = tf.raw_ops.IteratorGetNext(iterator=it, output_types=flat, output_shapes=sizes), []
-        while True:
-            try:
-                found.append([np.asarray(v).tolist() for v in sess.run(list(got))])
-            except tf.errors.OutOfRangeError:
-                return found
+        return drained(tf, sess, tf.raw_ops.IteratorGetNext(iterator=it, output_types=flat, output_shapes=sizes))
 
 
 @pytest.mark.parametrize("make", PIPELINES)
@@ -173,12 +178,7 @@ def snapshot(tf, path, count=5, make=None, **given):
                                             **given)
         it = tf.raw_ops.Iterator(shared_name="", container="", output_types=flat, output_shapes=sizes)
         sess.run(tf.raw_ops.MakeIterator(dataset=handle, iterator=it))
-        got, found = tf.raw_ops.IteratorGetNext(iterator=it, output_types=flat, output_shapes=sizes), []
-        while True:
-            try:
-                found.append([np.asarray(v).tolist() for v in sess.run(list(got))])
-            except tf.errors.OutOfRangeError:
-                return found
+        return drained(tf, sess, tf.raw_ops.IteratorGetNext(iterator=it, output_types=flat, output_shapes=sizes))
 
 
 @pytest.mark.parametrize("size", [10, 1 << 30])

@@ -66,6 +66,8 @@ weft_err weft__error_add_facts(weft_err code, unsigned more) {
   return code;
 }
 
+unsigned weft_error_facts(void) { return facts; }
+
 bool weft__error_has(error_fact fact) { return (facts & (unsigned)fact) != 0; }
 
 const char *weft__error_message(void) { return message; }

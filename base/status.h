@@ -18,12 +18,15 @@
 #define WEFT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* What is known of an error beside its code: bits. */
-typedef enum error_fact {
-  ERROR_UNINITIALIZED = 1 << 0, /* a variable was read that has no value yet */
-  ERROR_NAMES_NODE = 1 << 1,    /* the message names the node that failed, as "{{node NAME}}" */
-  ERROR_DERIVED = 1 << 2,      /* a consequence of an error in another part of the step; the message has WEFT_DERIVED */
-  ERROR_JOB_OVER = 1 << 3,     /* the training job has ended; the message has WEFT_JOB_OVER */
-  ERROR_TOKENS_CLOSED = 1 << 4 /* the chief has closed the token queue of a synchronous training job */
+typedef enum error_fact { /* those that programs may ask for are WEFT_FACT_* in weft/core.h */
+                          ERROR_UNINITIALIZED = WEFT_FACT_UNINITIALIZED,
+                          ERROR_NAMES_NODE = 1 << 1, /* the message names the node that failed, as "{{node NAME}}" */
+                          ERROR_DERIVED =
+                              1
+                              << 2, /* a consequence of an error in another part of the step; the message has WEFT_DERIVED */
+                          ERROR_JOB_OVER = WEFT_FACT_JOB_OVER, /* the message has WEFT_JOB_OVER */
+                          ERROR_TOKENS_CLOSED =
+                              1 << 4 /* the chief has closed the token queue of a synchronous training job */
 } error_fact;
 #define WEFT_DERIVED "[_Derived_]" /* TensorFlow's mark */
 #define WEFT_JOB_OVER "The job is over: "
@@ -41,8 +44,10 @@ weft_err weft__fail_in(weft_err code, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* Adds facts (bits of error_fact) to the present error and returns `code` unchanged:
  *   return weft__error_add_facts(weft__fail(...), ERROR_UNINITIALIZED); */
 weft_err weft__error_add_facts(weft_err code, unsigned facts);
+/* As weft__fail, with facts (bits of error_fact and weft_error_fact). */
+#define weft__fail_fact(code, facts, ...) weft__error_add_facts(weft__fail((code), __VA_ARGS__), (facts))
 /* As weft__fail, with a message that names a node as "{{node NAME}}". */
-#define weft__fail_node(code, ...) weft__error_add_facts(weft__fail((code), __VA_ARGS__), ERROR_NAMES_NODE)
+#define weft__fail_node(code, ...) weft__fail_fact((code), ERROR_NAMES_NODE, __VA_ARGS__)
 /* Returns true if the present error of this thread has the fact. */
 bool weft__error_has(error_fact fact);
 /* This thread's last message, borrowed; the next failure on this thread changes it. */

@@ -96,14 +96,15 @@ static bool input_between(const gradient_state *s, const weft_node *n) {
 /* ---- one node ---- */
 
 static weft_err no_gradient(const weft_node *n) {
-  return weft__fail(WEFT_NOT_FOUND,
-                    "No gradient defined for operation'%s' (op type: %s). In general every operation must have an "
-                    "associated `@tf.RegisterGradient` for correct autodiff, which this op is lacking. If you want to "
-                    "pretend this operation is a constant in your program, you may insert `tf.stop_gradient`. This can "
-                    "be useful to silence the error in cases where you know gradients are not needed, e.g. the forward "
-                    "pass of tf.custom_gradient. Please see more details in "
-                    "https://www.tensorflow.org/api_docs/python/tf/custom_gradient.",
-                    n->name, n->op_name);
+  return weft__fail_fact(
+      WEFT_NOT_FOUND, WEFT_FACT_NO_GRADIENT,
+      "No gradient defined for operation'%s' (op type: %s). In general every operation must have an "
+      "associated `@tf.RegisterGradient` for correct autodiff, which this op is lacking. If you want to "
+      "pretend this operation is a constant in your program, you may insert `tf.stop_gradient`. This can "
+      "be useful to silence the error in cases where you know gradients are not needed, e.g. the forward "
+      "pass of tf.custom_gradient. Please see more details in "
+      "https://www.tensorflow.org/api_docs/python/tf/custom_gradient.",
+      n->name, n->op_name);
 }
 
 /* Returns the op whose gradient a node uses: its own, unless a gradient scope overrides it. */

@@ -160,7 +160,7 @@ static weft_err check_allowed(const weft_node *n, const attr_def *d, const attr 
   for (int i = 0; i < (a->is_list ? a->n : 1); i++) {
     if (allowed_element(d, a, i)) continue;
     if (d->kind == ATTR_TYPE)
-      return weft__fail_node(WEFT_INVALID_ARGUMENT,
+      return weft__fail_fact(WEFT_INVALID_ARGUMENT, ERROR_NAMES_NODE | WEFT_FACT_TYPE_NOT_ALLOWED,
                              "Value for attr '%s' of %s is not in the list of allowed values; "
                              "NodeDef: {{node %s}}; Op<name=%s>",
                              d->name, weft__dtype_short(a->is_list ? a->types[i] : a->type), n->name, n->op_name);

@@ -382,7 +382,8 @@ static weft_err check_loop(const gradient_state *s, int frame) {
     return weft__fail(WEFT_INVALID_ARGUMENT, "loop '%s' has no LoopCond", f->name);
   for (int i = 0; i < s->n; i++)
     if (s->frames.home[i] == frame && weft__node_is(s->g->node[i], KIND_POP))
-      return weft__fail(WEFT_UNIMPLEMENTED, "Second-order gradient for while loops not supported: loop '%s'", f->name);
+      return weft__fail_fact(WEFT_UNIMPLEMENTED, WEFT_FACT_LOOP_GRADIENT,
+                             "Second-order gradient for while loops not supported: loop '%s'", f->name);
   return WEFT_OK;
 }
 

@@ -54,6 +54,22 @@ WEFT_API const char *weft_error_name(weft_err err);
 /* Returns the message of this thread's last failure, or "" if there was none.  It is valid until this thread's next
  * failure. */
 WEFT_API const char *weft_error_message(void);
+
+/* What is known of an error beside its code, so that no program need read its text. */
+typedef enum weft_error_fact {
+  WEFT_FACT_UNINITIALIZED = 1 << 0,     /* a variable was read that has no value yet */
+  WEFT_FACT_JOB_OVER = 1 << 3,          /* the training job has ended */
+  WEFT_FACT_NO_CHECKPOINT = 1 << 5,     /* the path that was given has no checkpoint */
+  WEFT_FACT_NO_SAVED_MODEL = 1 << 6,    /* the folder that was given has no SavedModel */
+  WEFT_FACT_NO_SUCH_TAGS = 1 << 7,      /* the SavedModel has no graph with the tags that were asked for */
+  WEFT_FACT_MODEL_NOT_READY = 1 << 8,   /* a session's init ops have run or are missing, and the model is not ready */
+  WEFT_FACT_NO_GRADIENT = 1 << 9,       /* an op on the way to the result has no gradient */
+  WEFT_FACT_LOOP_GRADIENT = 1 << 10,    /* the gradient of the gradient of a loop was asked for */
+  WEFT_FACT_TYPE_NOT_ALLOWED = 1 << 11, /* a node's type is none that its op allows */
+} weft_error_fact;
+
+/* Returns the facts of this thread's last error, as bits of weft_error_fact.  Other bits may be set too. */
+WEFT_API unsigned weft_error_facts(void);
 /* For programs: if err is not WEFT_OK, prints the message and exits with 1.  After weft_interrupt, which ends waits
  * here and in other tasks, it prints "interrupted" and exits with 130.  The library itself never calls it. */
 WEFT_API void weft_must(weft_err err);

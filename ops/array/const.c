@@ -81,8 +81,8 @@ static weft_err ref_identity_cpu(kernel *k) {
 }
 
 static weft_err prevent_grad(backprop *b) {
-  return weft__fail(WEFT_NOT_FOUND, "Gradient explicitly disabled. Reason: b'%s'",
-                    weft__node_str(b->node, "message").data);
+  return weft__fail_fact(WEFT_NOT_FOUND, WEFT_FACT_NO_GRADIENT, "Gradient explicitly disabled. Reason: b'%s'",
+                         weft__node_str(b->node, "message").data);
 }
 
 static weft_err no_op_cpu(kernel *k) {

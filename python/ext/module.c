@@ -12,14 +12,15 @@
 
 /* ---- errors ---------------------------------------------------------------------------------------- */
 
-static PyObject *make_error; /* the package's function (code, message) -> exception */
+static PyObject *make_error; /* the package's function (code, message, facts) -> exception */
 
 PyObject *ext_raise(weft_err err) {
   if (PyErr_Occurred()) return NULL;
   const char *message = weft_error_message();
+  const unsigned facts = weft_error_facts();
   if (!make_error) return PyErr_Format(PyExc_RuntimeError, "%s: %s", weft_error_name(err), message);
   PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
-  PyObject *made = text ? PyObject_CallFunction(make_error, "iO", (int)err, text) : NULL;
+  PyObject *made = text ? PyObject_CallFunction(make_error, "iOI", (int)err, text, facts) : NULL;
   Py_XDECREF(text);
   if (made) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
   Py_XDECREF(made);

@@ -77,7 +77,8 @@ weft_err weft__saved_model_read(const char *dir, text *file) {
   else if (!err && weft__file_exists(as_text))
     err = read_text(as_text, file);
   else if (!err)
-    err = weft__fail(WEFT_NOT_FOUND, "SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}", dir);
+    err = weft__fail_fact(WEFT_NOT_FOUND, WEFT_FACT_NO_SAVED_MODEL,
+                          "SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}", dir);
   weft__free(as_text);
   weft__free(path);
   return err;
@@ -111,9 +112,9 @@ static weft_err saved_model_find(const char *dir, const text *file, int n, const
     protobuf_c_message_free_unpacked(*out, NULL);
   }
   list_tags(&asked, (size_t)n, (char *const *)(uintptr_t)tags);
-  weft_err err = weft__fail(WEFT_INVALID_ARGUMENT,
-                            "MetaGraphDef associated with tags %s could not be found in SavedModel %s; it has %s",
-                            weft__text_get(&asked), dir, had.size ? weft__text_get(&had) : "no readable graph");
+  weft_err err = weft__fail_fact(WEFT_INVALID_ARGUMENT, WEFT_FACT_NO_SUCH_TAGS,
+                                 "MetaGraphDef associated with tags %s could not be found in SavedModel %s; it has %s",
+                                 weft__text_get(&asked), dir, had.size ? weft__text_get(&had) : "no readable graph");
   weft__text_finish(&had);
   weft__text_finish(&asked);
   return err;

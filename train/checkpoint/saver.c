@@ -475,7 +475,8 @@ weft_err weft__saver_save_progress(weft_saver *s, weft_session *sess, const char
 weft_err weft__saver_restore(weft_saver *s, weft_session *sess, const char *path) {
   if (!path) return weft__fail(WEFT_INVALID_ARGUMENT, "Can't load save_path when it is None.");
   if (!weft__checkpoint_exists(path))
-    return weft__fail(WEFT_INVALID_ARGUMENT, "The passed save_path is not a valid checkpoint: %s", path);
+    return weft__fail_fact(WEFT_INVALID_ARGUMENT, WEFT_FACT_NO_CHECKPOINT,
+                           "The passed save_path is not a valid checkpoint: %s", path);
   weft__log(LOG_INFO, "Restoring parameters from %s", path);
   weft_err err = run_with_path(s, sess, path, s->names->restore_op_name, NULL);
   if (err == WEFT_NOT_FOUND)

@@ -243,8 +243,8 @@ static const char *node_name(const session_manager *m, int node) {
 
 static weft_err manager_initialize(const session_manager *m, const prepare_opts *o, weft_session *sess) {
   if (o->init < 0 && !o->init_fn && m->local_init < 0)
-    return weft__fail(WEFT_FAILED_PRECONDITION,
-                      "Model is not initialized and no init_op or init_fn or local_init_op was given");
+    return weft__fail_fact(WEFT_FAILED_PRECONDITION, WEFT_FACT_MODEL_NOT_READY,
+                           "Model is not initialized and no init_op or init_fn or local_init_op was given");
   if (o->init >= 0) WEFT_TRY(run_init(o, sess));
   return o->init_fn ? o->init_fn(o->init_arg, sess) : WEFT_OK;
 }
@@ -255,13 +255,14 @@ static weft_err make_ready(const session_manager *m, const prepare_opts *o, weft
   bool yes;
   weft_err err = local_init(m, sess, &yes, &why);
   if (!err && !yes)
-    err = weft__fail(WEFT_FAILED_PRECONDITION,
-                     "Init operations did not make model ready for local_init.  Init op: %s, init fn: %s, error: %s",
-                     node_name(m, o->init), o->init_fn ? "given" : "None", manager_text(&why));
+    err =
+        weft__fail_fact(WEFT_FAILED_PRECONDITION, WEFT_FACT_MODEL_NOT_READY,
+                        "Init operations did not make model ready for local_init.  Init op: %s, init fn: %s, error: %s",
+                        node_name(m, o->init), o->init_fn ? "given" : "None", manager_text(&why));
   if (!err) err = weft__manager_ready(m, sess, &yes, &why);
   if (!err && !yes)
-    err = weft__fail(
-        WEFT_FAILED_PRECONDITION,
+    err = weft__fail_fact(
+        WEFT_FAILED_PRECONDITION, WEFT_FACT_MODEL_NOT_READY,
         "Init operations did not make model ready.  Init op: %s, init fn: %s, local_init_op: %s, error: %s",
         node_name(m, o->init), o->init_fn ? "given" : "None", node_name(m, m->local_init), manager_text(&why));
   weft__text_finish(&why);

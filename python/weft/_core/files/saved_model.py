@@ -241,11 +241,11 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     try:
         data = _weft.model_load(folder, sess.graph._c, _plain(sess)._c, tags, import_scope)
     except errors.NotFoundError as e:
-        if e.message.startswith("SavedModel file does not exist"):
+        if e._facts & errors.Fact.NO_SAVED_MODEL:
             raise OSError(e.message) from None
         raise
     except errors.InvalidArgumentError as e:
-        if "could not be found in SavedModel" in e.message:
+        if e._facts & errors.Fact.NO_SUCH_TAGS:
             raise RuntimeError(e.message) from None
         raise
     return protos.MetaGraphDef.FromString(data)

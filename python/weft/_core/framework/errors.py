@@ -1,4 +1,6 @@
 """tf.errors: an exception class for each code."""
+import enum
+
 from weft._core.framework.absent import Named
 
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
@@ -6,10 +8,24 @@ RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, I
 DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
+class Fact(enum.IntFlag):
+    """What the library knows of an error beside its code (weft_error_fact in weft/core.h)."""
+
+    JOB_OVER = 1 << 3
+    NO_CHECKPOINT = 1 << 5
+    NO_SAVED_MODEL = 1 << 6
+    NO_SUCH_TAGS = 1 << 7
+    MODEL_NOT_READY = 1 << 8
+    NO_GRADIENT = 1 << 9
+    LOOP_GRADIENT = 1 << 10
+    TYPE_NOT_ALLOWED = 1 << 11
+
+
 class OpError(Exception, metaclass=Named):
     """A failure of the runtime: its code, the op that failed and the message."""
 
     error_code_default = UNKNOWN
+    _facts = 0  # bits of Fact
 
     def __init__(self, node_def, op, message, error_code=None):
         super().__init__(message)
@@ -98,13 +114,15 @@ class JobOverError(OutOfRangeError, SystemExit):
     code = 0
 
 
-def make(code, message):
+def make(code, message, facts):
     """Returns the exception for an error code of the library; the caller adds the op that the message names."""
-    if code == OUT_OF_RANGE and message.startswith("The job is over: "):
+    if code == OUT_OF_RANGE and facts & Fact.JOB_OVER:
         return JobOverError(None, None, message)
-    if code == NOT_FOUND and message.startswith(("No gradient defined for operation'", "Gradient explicitly disabled")):
+    if facts & Fact.NO_GRADIENT:
         return LookupError(message)
-    return _CLASSES.get(code, UnknownError)(None, None, message)
+    made = _CLASSES.get(code, UnknownError)(None, None, message)
+    made._facts = facts
+    return made
 
 
 def exception_type_from_error_code(error_code):

@@ -334,7 +334,7 @@ class Graph(GraphDetails, GraphCollections):
             node = self._c.op(kind, name, inputs, controls, attrs, device)
         except errors.InvalidArgumentError as e:  # TensorFlow raises ValueError here.
             from weft._core.framework import opdef
-            raise opdef.refused_type(kind, e.message) or ValueError(e.message) from None
+            raise opdef.refused_type(kind, e) or ValueError(e.message) from None
         op = self._operation(node, made_at())
         if self._extra_attrs:
             self._add_extra_attrs(op)

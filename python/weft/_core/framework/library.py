@@ -53,7 +53,7 @@ def outputs(kind, scope, operands, flag=False, method=None):
             made = _weft.helper(graph._c, kind, scope, given, flag, method)
     except errors.InvalidArgumentError as e:  # TensorFlow raises ValueError or TypeError here.
         refused = re.search(r"Op<name=(\w+)>", e.message)
-        raise (refused and opdef.refused_type(refused.group(1), e.message)) or ValueError(e.message) from None
+        raise (refused and opdef.refused_type(refused.group(1), e)) or ValueError(e.message) from None
     return [graph._result(out) for out in made]
 
 

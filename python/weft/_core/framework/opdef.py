@@ -6,6 +6,7 @@ import collections
 import re
 
 from weft import _weft
+from weft._core.framework import errors
 from weft._core.framework.dtypes import _BY_NAME
 
 _LINES = _weft.ops()
@@ -118,11 +119,11 @@ def snake(name):
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
 
 
-def refused_type(kind, message):
-    """Returns TensorFlow's TypeError for an input of a wrong type, or None if the library's `message` is about
-    something else.
-    """
-    said = re.match(r"Value for attr '(\w+)' of (\w+) is not in the list of allowed values", message)
+def refused_type(kind, error):
+    """Returns TensorFlow's TypeError for an input of a wrong type, or None if the library's error is another one."""
+    said = None
+    if error._facts & errors.Fact.TYPE_NOT_ALLOWED:
+        said = re.match(r"Value for attr '(\w+)' of (\w+) is not", error.message)
     found = said and get(kind)
     argument = next((a for a in found.inputs if a.type_attr == said.group(1)), None) if found else None
     if argument is None:

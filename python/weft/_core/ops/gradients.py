@@ -87,7 +87,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
         except errors.InvalidArgumentError as e:
             raise ValueError(e.message) from None
         except errors.UnimplementedError as e:  # TensorFlow raises Python's own exception classes here.
-            kind = TypeError if e.message.startswith("Second-order gradient for while loops") else NotImplementedError
+            kind = TypeError if e._facts & errors.Fact.LOOP_GRADIENT else NotImplementedError
             raise kind(e.message) from None
     made = [gradient_of(graph, row) for row in rows]
     if unconnected is UnconnectedGradients.ZERO:

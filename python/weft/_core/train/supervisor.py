@@ -40,11 +40,11 @@ def as_python_errors():
     try:
         yield
     except errors.InvalidArgumentError as e:
-        if "The passed save_path is not a valid checkpoint" in e.message:
+        if e._facts & errors.Fact.NO_CHECKPOINT:
             raise ValueError(e.message) from None
         raise
     except errors.FailedPreconditionError as e:
-        if e.message.startswith(("Init operations did not make", "Model is not initialized")):
+        if e._facts & errors.Fact.MODEL_NOT_READY:
             raise RuntimeError(e.message) from None
         raise
 

@@ -12,6 +12,7 @@
 #include "ops/linalg/matrix.h"
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 static weft_err qr_infer(infer *s) {
   const shape *x = &s->in[0];
@@ -144,16 +145,97 @@ static void qr_all(void *arg, int64_t begin, int64_t end) {
   weft__free(work);
 }
 
+/* ---- complex matrices: one rank-one change for each column ---- */
+
+/* Reflects columns [first, cols) of m along v, row 0 of the matrix v, whose elements before k count as zeros. */
+static void qr_reflect_complex(const matrix *m, const double complex *v, int64_t k, double complex tau, int64_t first,
+                               double complex *sums) {
+  double complex *data = m->data;
+  for (int64_t j = first; j < m->cols; j++) sums[j] = 0;
+  for (int64_t i = k; i < m->rows; i++)
+    for (int64_t j = first; j < m->cols; j++) sums[j] += conj(v[i]) * data[i * m->cols + j];
+  for (int64_t i = k; i < m->rows; i++)
+    for (int64_t j = first; j < m->cols; j++) data[i * m->cols + j] -= tau * v[i] * sums[j];
+}
+
+/* Makes a into R, and q, which is zero, into the first columns of Q.  Row i of v gets the vector of reflection i, and
+ * tau its factor; sums has room for a row of a or of q. */
+static void qr_factor_complex(const matrix *a, const matrix *q, const matrix *v, double complex *tau,
+                              double complex *sums, long_work *work) {
+  int64_t spent = 0;
+  for (int64_t k = 0; k < v->rows; k++) {
+    if (weft__long_work_spent(work, &spent, 8 * (a->rows - k) * (a->cols - k))) return;
+    double complex *x = (double complex *)v->data + k * v->cols;
+    for (int64_t i = k; i < a->rows; i++) x[i] = weft__matrix_get(a, i, k);
+    const householder h = weft__matrix_reflection(&(matrix){true, 1, v->cols, x}, k);
+    tau[k] = h.tau;
+    qr_reflect_complex(a, x, k, h.tau, k + 1, sums);
+    for (int64_t i = k; i < a->rows; i++) weft__matrix_set(a, i, k, i == k ? h.beta : 0);
+  }
+  weft__matrix_identity(q);
+  for (int64_t k = v->rows - 1; k >= 0; k--) {
+    if (weft__long_work_spent(work, &spent, 8 * (q->rows - k) * (q->cols - k))) return;
+    qr_reflect_complex(q, (double complex *)v->data + k * v->cols, k, conj(tau[k]), k, sums);
+  }
+}
+
+typedef struct qr_complex_work {
+  matrices a, q, v, rest; /* rest: the factors of the reflections, and a row */
+  long_work work;
+} qr_complex_work;
+
+static void qr_all_complex(void *arg, int64_t begin, int64_t end) {
+  qr_complex_work *j = arg;
+  for (int64_t b = begin; b < end; b++) {
+    const matrix a = weft__matrix_at(&j->a, b), q = weft__matrix_at(&j->q, b), v = weft__matrix_at(&j->v, b),
+                 rest = weft__matrix_at(&j->rest, b);
+    double complex *tau = rest.data;
+    qr_factor_complex(&a, &q, &v, tau, tau + v.rows, &j->work);
+  }
+}
+
+/* Stores the first rows of each matrix of m. */
+static weft_err qr_store_rows(kernel *k, int i, const shape *s, const matrices *m, int64_t rows) {
+  matrices few;
+  WEFT_TRY(weft__matrices_make(k, m, rows, m->cols, &few));
+  for (int64_t b = 0, visits = weft__matrices_visits(&few); b < visits; b++) {
+    const matrix from = weft__matrix_at(m, b), to = weft__matrix_at(&few, b);
+    memcpy(to.data, from.data, (size_t)(rows * m->cols) * sizeof(double complex));
+  }
+  const weft_err err = weft__matrices_store(k, i, s, &few);
+  weft__matrices_clear(&few);
+  return err;
+}
+
+static weft_err qr_complex(kernel *k, const shape *of_q, const shape *of_r, int64_t inner) {
+  qr_complex_work j = {.work = weft__long_work(k)};
+  WEFT_TRY(weft__matrices_load(k, 0, &j.a));
+  const int64_t m = j.a.rows, n = j.a.cols, steps = m < n ? m : n;
+  weft_err err = weft__matrices_make(k, &j.a, m, inner, &j.q);
+  if (!err) err = weft__matrices_make(k, &j.a, steps, m, &j.v);
+  if (!err) err = weft__matrices_make(k, &j.a, 1, weft__shape_dim_add(steps, n > inner ? n : inner), &j.rest);
+  if (!err && weft__matrices_visits(&j.q)) {
+    weft__kernel_loop(k, weft__matrices_visits(&j.q), 100 + 8 * m * steps * (n + inner), qr_all_complex, &j);
+    err = weft__kernel_in(k, weft__long_work_end(&j.work));
+  }
+  if (!err) err = weft__matrices_store(k, 0, of_q, &j.q);
+  if (!err) err = qr_store_rows(k, 1, of_r, &j.a, inner);
+  weft__matrices_clear(&j.a);
+  weft__matrices_clear(&j.q);
+  weft__matrices_clear(&j.v);
+  weft__matrices_clear(&j.rest);
+  return err;
+}
+
 static weft_err qr_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   int rank = x->shape.rank;
-  if (x->dtype != WEFT_FLOAT && x->dtype != WEFT_DOUBLE && x->dtype != WEFT_HALF)
-    return weft__kernel_no_type(k, x->dtype);
   if (rank < 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor 0 must have rank >= 2, got %d", rank);
   int64_t m = x->shape.dim[rank - 2], n = x->shape.dim[rank - 1], p = m < n ? m : n;
   int64_t inner = weft__node_bool(k->node, "full_matrices", false) ? m : p;
   shape of_q = x->shape, of_r = of_q;
   of_q.dim[rank - 1] = of_r.dim[rank - 2] = inner;
+  if (x->dtype == WEFT_COMPLEX64 || x->dtype == WEFT_COMPLEX128) return qr_complex(k, &of_q, &of_r, inner);
   weft_tensor *q = weft__out(k, 0, &of_q), *r = weft__out(k, 1, &of_r);
   if (!q || !r) return WEFT_OOM;
   if (weft__tensor_count(q) == 0 && weft__tensor_count(r) == 0) return WEFT_OK;

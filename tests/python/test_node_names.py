@@ -86,3 +86,12 @@ def test_types_that_no_uniform_numbers_have():
     for kind in ("uint8", "bool", "string"):
         ours, theirs = both_raise(lambda tf, kind=kind: tf.random_uniform([2], maxval=3, dtype=kind))
         assert ours.partition(" Accepted")[2] == theirs.partition(" Accepted")[2]
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_factors_of_complex_matrices(full):
+    def program(tf):
+        tall = np.array([[1 + 2j, 3], [4, 5 - 1j], [1, 1j]])
+        made = [tall, tall.T, tall.astype(np.complex64), np.array([[1j, 3], [0, 5 - 1j]]), np.stack([tall, tall[::-1] * 1j])]
+        return [part for x in made for part in tf.qr(x, full_matrices=full)]
+    both(program, same_nodes=False)

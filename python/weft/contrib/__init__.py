@@ -1,4 +1,6 @@
 """tf.contrib: what programs of 2016 to 2019 take from it."""
+import importlib as _importlib
+
 from weft._core.public import publish as _publish
 from weft.contrib import (
     checkpoint,
@@ -18,7 +20,8 @@ from weft.contrib import (
 
 __all__ = [
     "batching", "bayesflow", "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
-    "distributions", "eager", "estimator", "factorization", "ffmpeg", "framework", "gan", "graph_editor", "hooks", "image",
+    "distributions", "eager", "estimator", "factorization", "feature_column",
+    "ffmpeg", "framework", "gan", "graph_editor", "hooks", "image",
     "input_pipeline", "integrate", "kfac", "layers", "learn", "legacy_seq2seq", "linalg",
     "linear_optimizer", "lookup", "losses", "memory_stats", "metrics",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler", "rnn",
@@ -27,13 +30,19 @@ __all__ = [
 ]
 _LATER = (
     "batching", "bayesflow", "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator",
-    "factorization", "ffmpeg", "gan", "graph_editor", "hooks", "image", "input_pipeline", "integrate", "kfac", "linalg",
+    "factorization", "feature_column", "ffmpeg", "gan", "graph_editor", "hooks", "image", "input_pipeline", "integrate", "kfac", "linalg",
     "linear_optimizer", "memory_stats",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler",
     "saved_model", "seq2seq", "session_bundle", "signal", "sparsemax", "staging", "stat_summarizer", "stateless", "summary",
     "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "util",
 )
-__getattr__ = _publish(__name__, _LATER)
+# Modules under a second name: dir() does not list them, so that a walk over all names meets each module once.
+_ELSEWHERE = {"autograph": "weft.autograph", "keras": "weft.keras"}
+_found = _publish(__name__, _LATER)
+
+
+def __getattr__(name):
+    return _importlib.import_module(_ELSEWHERE[name]) if name in _ELSEWHERE else _found(name)
 
 
 def __dir__():

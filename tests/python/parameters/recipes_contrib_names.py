@@ -1,5 +1,25 @@
 """Recipes of tf.contrib.session_bundle, stat_summarizer, input_pipeline, batching and ndlstm, and of more of layers and factorization."""
 RECIPES = """
+tf.contrib.feature_column.sequence_input_layer({'i': uses.sparse(dtype=tf.int64)},
+    [tf.feature_column.embedding_column(tf.feature_column.sequence_categorical_column_with_identity('i', 5), 2)]) ;
+    feature_columns=tf.feature_column.indicator_column(tf.feature_column.sequence_categorical_column_with_identity('i', 5)),
+    weight_collections=['given'], trainable=False ; [it[1], len(tf.get_collection('given')), len(tf.trainable_variables())]
+tf.contrib.learn.models.linear_regression(X, Y) ; init_mean=0.5, init_stddev=0.0, y=X[:, 0]
+tf.contrib.learn.models.linear_regression(X, Y, 0.5) ; init_stddev=0.0
+tf.contrib.learn.models.linear_regression_zero_init(X, Y) ; y=X
+tf.contrib.learn.models.logistic_regression(X, ONE_HOT) ; class_weight=2.0, init_mean=0.5
+tf.contrib.learn.models.logistic_regression(X, ONE_HOT, None, 0.5) ; init_stddev=0.0
+tf.contrib.learn.models.logistic_regression_zero_init(X, ONE_HOT) ; x=Y
+tf.contrib.learn.datasets.mnist.extract_images(uses.packed(2051, [1, 2, 2])) ; f=uses.packed(2051, [2, 2, 2])
+tf.contrib.learn.datasets.mnist.extract_labels(uses.packed(2049, [3])) ; f=uses.packed(2049, [4]), one_hot=True
+tf.contrib.learn.datasets.mnist.extract_labels(uses.packed(2049, [3]), True) ; num_classes=4
+tf.contrib.distribute.AllReduceCrossDeviceOps() ; num_packs=-1, all_reduce_alg='hierarchical_copy', agg_small_grads_max_bytes=9,
+    agg_small_grads_max_group=3 ; [it._num_packs, it._all_reduce_alg, it._agg_small_grads_max_bytes, it._agg_small_grads_max_group]
+tf.contrib.learn.datasets.mnist.load_mnist(uses.mnist(5001)) ; train_dir=uses.mnist(5002) ; it.train.images
+tf.contrib.distribute.require_replica_context(tf.distribute.get_replica_context()) ; replica_ctx=3 ; ''
+tf.contrib.distribute.run_standard_tensorflow_server(uses.of_cluster(None)) ;
+    session_config=uses.of_cluster(tf.ConfigProto(device_count={'CPU': 2})) ; uses.cpus(it)
+tf.contrib.distribute.get_cross_replica_context() ; ; str(type(it))
 tf.contrib.session_bundle.exporter.classification_signature(X) ; classes_tensor=X, scores_tensor=Y ; str(it)
 tf.contrib.session_bundle.exporter.regression_signature(X, Y) ; ; str(it)
 tf.contrib.session_bundle.exporter.generic_signature({'a': X}) ; ; str(it)

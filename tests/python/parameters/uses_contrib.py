@@ -1,4 +1,7 @@
 """What the recipes of tf.contrib's models do with a result: a decoder decodes, an attention is asked, a chain is decoded."""
+import gzip
+import io
+import json
 import os
 
 import numpy as np
@@ -39,15 +42,33 @@ class ContribUses:
         self.tf.set_random_seed(None)
         np.random.seed(5)
 
-    def mnist(self):
-        """A folder with the files of five small images."""
-        os.mkdir("mnist")
+    def mnist(self, count=5):
+        """A folder with the files of small images."""
+        folder = "mnist%d" % count
+        os.mkdir(folder)
         for part, kind in (("train", "images-idx3"), ("train", "labels-idx1"), ("t10k", "images-idx3"), ("t10k", "labels-idx1")):
-            sizes = [5, 2, 2] if kind.startswith("images") else [5]
-            data = bytes([0, 0, 8, len(sizes)]) + np.array(sizes, ">i4").tobytes() + bytes(range(np.prod(sizes)))
-            with open("mnist/%s-%s-ubyte" % (part, kind), "wb") as f:
+            sizes = [count, 2, 2] if kind.startswith("images") else [count]
+            data = bytes([0, 0, 8, len(sizes)]) + np.array(sizes, ">i4").tobytes()
+            data += (np.arange(np.prod(sizes)) % 256).astype(np.uint8).tobytes()
+            with open("%s/%s-%s-ubyte" % (folder, part, kind), "wb") as f:
                 f.write(data)
-        return "mnist"
+        return folder
+
+    def packed(self, magic, sizes):
+        """An open gz file of MNIST."""
+        head = magic.to_bytes(4, "big") + np.array(sizes, ">i4").tobytes()
+        return io.BytesIO(gzip.compress(head + bytes(range(np.prod(sizes)))))
+
+    def of_cluster(self, config):
+        """The options of a server, of which TF_CONFIG speaks until cpus() was called."""
+        os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": ["localhost:0"]}, "task": {"type": "worker", "index": 0}})
+        return config
+
+    def cpus(self, server):
+        """How many CPUs a server has."""
+        os.environ.pop("TF_CONFIG", None)
+        with self.tf.Session(server.target) as sess:
+            return len(sess.list_devices())
 
     def slower(self, rate, step):
         return rate * 0.5

@@ -1,19 +1,75 @@
 """tf.contrib.distribute: strategies with the arguments that they had in TensorFlow 1."""
 import collections
+import json
+import os
 
-from weft._core.distribute import strategies
+from weft._core.distribute import context, strategies
 from weft._core.distribute.collectives import CommunicationImplementation
-from weft._core.distribute.cross_device import CrossDeviceOps, ReductionToOneDevice
+from weft._core.distribute.cross_device import CrossDeviceOps, ReductionToOneDevice, _AllReduce
 from weft._core.distribute.multi_worker import MultiWorkerMirroredStrategy
 from weft._core.distribute.strategies import local_devices
 from weft._core.distribute.strategy import Strategy as DistributionStrategy
 
-__all__ = ["CentralStorageStrategy", "CollectiveAllReduceStrategy", "CrossDeviceOps", "DistributeConfig",
+__all__ = ["AllReduceCrossDeviceOps", "CentralStorageStrategy", "CollectiveAllReduceStrategy", "CrossDeviceOps", "DistributeConfig",
            "DistributionStrategy", "MirroredStrategy", "OneDeviceStrategy", "ParameterServerStrategy",
-           "ReductionToOneDeviceCrossDeviceOps"]
+           "ReductionToOneDeviceCrossDeviceOps", "get_cross_replica_context", "require_replica_context",
+           "run_standard_tensorflow_server"]
 
 OneDeviceStrategy = strategies.OneDeviceStrategy
 ReductionToOneDeviceCrossDeviceOps = ReductionToOneDevice
+
+
+class AllReduceCrossDeviceOps(_AllReduce):
+    """Adds on one device and copies the sum, whichever algorithm is named.
+
+    Args:
+      all_reduce_alg: "nccl" or "hierarchical_copy"; both give the same sums here.
+      num_packs: how many tensors are sent together; it does not change the sums.
+      agg_small_grads_max_bytes: the size below which gradients are sent together; it does not change the sums.
+      agg_small_grads_max_group: how many small gradients are sent together; it does not change the sums.
+    """
+
+    _KIND = "AllReduceCrossDeviceOps"
+
+    def __init__(self, all_reduce_alg="nccl", num_packs=1, agg_small_grads_max_bytes=0, agg_small_grads_max_group=10):
+        super().__init__(num_packs)
+        self._all_reduce_alg, self._agg_small_grads_max_bytes = all_reduce_alg, agg_small_grads_max_bytes
+        self._agg_small_grads_max_group = agg_small_grads_max_group
+
+
+def get_cross_replica_context():
+    """Returns the current strategy outside its replicas, or None in a replica."""
+    return context.get_strategy() if context.in_cross_replica_context() else None
+
+
+def require_replica_context(replica_ctx):
+    """Raises an error unless the code runs in this replica.
+
+    Args:
+      replica_ctx: the context of a replica.
+    """
+    found = context.get_replica_context()
+    if found is None:
+        raise RuntimeError("Need to be inside a replica of the strategy: call it in a function that strategy.extended."
+                           "call_for_each_replica runs")
+    if found is not replica_ctx:
+        raise RuntimeError("Mismatching ReplicaContext: %s runs, and %s is needed" % (found, replica_ctx))
+
+
+def run_standard_tensorflow_server(session_config=None):
+    """Starts the server of this task of TF_CONFIG, and returns it.
+
+    Args:
+      session_config: a tf.ConfigProto for the server.
+    """
+    from weft._core.session.cluster import Server
+    given = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    for key in ("cluster", "task"):
+        if not given.get(key):
+            raise ValueError("run_standard_tensorflow_server needs `%s` in the environment variable TF_CONFIG, which is %r" % (
+                key, os.environ.get("TF_CONFIG", "")))
+    task = given["task"]
+    return Server(given["cluster"], task["type"], int(task["index"]), given.get("rpc_layer") or "grpc", session_config)
 
 
 def _devices(num_gpus, num_gpus_per_worker):

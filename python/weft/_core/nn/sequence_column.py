@@ -97,8 +97,8 @@ def sequence_numeric_column(key, shape=(1,), default_value=0., dtype=dtypes.floa
     return _SequenceNumericColumn(columns._key(key), shape, default_value, dtype, normalizer_fn)
 
 
-def sequence_of(column, features, trainable=True):
-    """Returns ([batch, steps, numbers], lengths) for a column of SequenceFeatures."""
+def sequence_of(column, features, trainable=True, collections_=None):
+    """Returns ([batch, steps, numbers], lengths) for a column of sequences. Variables are added to collections_."""
     if isinstance(column, _SequenceNumericColumn):
         return column.sequence(features)
     if not isinstance(column.categorical_column, _SequenceCategoricalColumn):
@@ -110,15 +110,15 @@ def sequence_of(column, features, trainable=True):
     class Steps:
         categories = staticmethod(lambda features: (ids, weights))
         _num_buckets, name = column.categorical_column._num_buckets, column.categorical_column.name
-    made = column._replace(categorical_column=Steps).dense(features, trainable)
+    made = column._replace(categorical_column=Steps).dense(features, trainable, collections_)
     return array_ops.reshape(made, array_ops.stack([batch, steps, column.width])), found
 
 
-def check_sequence(column):
-    """Raises an error for a column that SequenceFeatures does not accept."""
+def check_sequence(column, more=()):
+    """Raises an error for a column that SequenceFeatures does not accept and that is of none of the classes in `more`."""
     if isinstance(column, _SequenceNumericColumn):
         return
-    if not isinstance(column, (columns._EmbeddingColumn, columns._IndicatorColumn)):
+    if not isinstance(column, (columns._EmbeddingColumn, columns._IndicatorColumn) + more):
         raise ValueError("Items of feature_columns must be a SequenceDenseColumn. You can wrap a categorical column with an "
                          "embedding_column or indicator_column. Given: %s" % (column,))
 

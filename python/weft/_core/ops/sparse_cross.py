@@ -4,7 +4,7 @@ from weft._core.framework.build import convert_to_tensor, op
 from weft._core.ops import math_ops
 from weft._core.ops.sparse import SparseTensor
 
-_KEY = 956888297470  # the hash key if none is given
+DEFAULT_HASH_KEY = 956888297470  # if none is given
 
 
 def _columns(inputs):
@@ -39,7 +39,7 @@ def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
       name: a name for the operation.
     """
     return SparseTensor(*op("SparseCross", name, hashed_output=True, num_buckets=num_buckets,
-                            hash_key=_KEY if hash_key is None else hash_key, out_type=dtypes.int64, internal_type=dtypes.int64,
+                            hash_key=DEFAULT_HASH_KEY if hash_key is None else hash_key, out_type=dtypes.int64, internal_type=dtypes.int64,
                             **_columns(inputs)))
 
 

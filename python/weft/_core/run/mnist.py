@@ -1,5 +1,6 @@
 """Reads MNIST's idx files as TensorFlow's tutorials do, with the same splits, scaling, order of batches and output."""
 import collections
+import gzip
 import os
 
 import numpy as np
@@ -101,6 +102,51 @@ def _find(train_dir, name):
 def _read(path):
     print("Extracting", path)
     return _weft.idx_read(path)
+
+
+def _records(f, magic, kind):
+    """Returns the array of a gz file that is open in binary mode; the magic number says which kind it is."""
+    name = getattr(f, "name", "a file")
+    print("Extracting", name)
+    data = gzip.decompress(f.read())
+    found = int.from_bytes(data[:4], "big")
+    if found != magic:
+        raise ValueError("Invalid magic number %d in MNIST %s file: %s" % (found, kind, name))
+    start = 4 + 4 * (magic & 255)
+    shape = np.frombuffer(data[4:start], ">i4")
+    if len(data) - start < np.prod(shape):
+        raise ValueError("the MNIST %s file %s is cut off: it says %s and has %d bytes" % (kind, name, shape.tolist(), len(data) - start))
+    return np.frombuffer(data, np.uint8, np.prod(shape), start).reshape(shape).copy()
+
+
+def extract_images(f):
+    """Returns the images of an idx file, [images, height, width, 1], as uint8.
+
+    Args:
+      f: the gz file, open in binary mode.
+    """
+    return _records(f, 2051, "image")[..., None]
+
+
+def extract_labels(f, one_hot=False, num_classes=10):
+    """Returns the labels of an idx file as uint8, or as rows of zeros with a one.
+
+    Args:
+      f: the gz file, open in binary mode.
+      one_hot: whether a label is a row.
+      num_classes: the length of a row.
+    """
+    labels = _records(f, 2049, "label")
+    return dense_to_one_hot(labels, num_classes) if one_hot else labels
+
+
+def load_mnist(train_dir="MNIST-data"):
+    """Returns the training, validation and test images that are in a folder.
+
+    Args:
+      train_dir: the folder with the four files of MNIST.
+    """
+    return read_data_sets(train_dir)
 
 
 def read_data_sets(train_dir, fake_data=False, one_hot=False, dtype=dtypes.float32, reshape=True, validation_size=5000,

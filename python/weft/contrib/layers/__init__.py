@@ -90,11 +90,13 @@ from weft._core.contrib.normalization import group_norm, instance_norm, layer_no
 from weft._core.contrib.optimize import OPTIMIZER_CLS_NAMES, OPTIMIZER_SUMMARIES, adaptive_clipping_fn, optimize_loss
 from weft._core.contrib.slim import repeat, stack
 from weft._core.nn.feature_column import bucketized_column
+from weft._core.ops.sparse_cross import DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
 from weft._core.public import publish as _publish
 from weft.contrib.layers import feature_column, initializers, regularizers, sparse_ops, utils
 
 __all__ = [
-    "OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "apply_regularization", "avg_pool2d",
+    "OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY",
+    "adaptive_clipping_fn", "apply_regularization", "avg_pool2d",
     "avg_pool3d", "batch_norm", "bias_add", "bow_encoder", "bucketized_column", "check_feature_columns", "conv1d",
     "conv2d", "conv2d_in_plane", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution", "convolution1d",
     "convolution2d", "convolution2d_in_plane", "convolution2d_transpose", "convolution3d", "convolution3d_transpose",

@@ -95,3 +95,42 @@ def test_factors_of_complex_matrices(full):
         made = [tall, tall.T, tall.astype(np.complex64), np.array([[1j, 3], [0, 5 - 1j]]), np.stack([tall, tall[::-1] * 1j])]
         return [part for x in made for part in tf.qr(x, full_matrices=full)]
     both(program, same_nodes=False)
+
+
+def test_weighted_means():
+    def program(tf):
+        x = tf.constant([[1, 2]])
+        made = [tf.metrics.accuracy(x, x, weights=tf.constant([[1, 0]])), tf.metrics.mean(tf.constant([1.0, 2.0]), weights=[1.0, 3.0]),
+                tf.metrics.mean(x, name="mine")]
+        return [*(update for _, update in made), [t.name for pair in made for t in pair], tf.cast(x, tf.float32).name]
+    both(program, same_nodes=False)
+
+
+def test_steps_of_a_rate():
+    def program(tf):
+        step = tf.Variable(15, trainable=False, name="step", dtype=tf.int64)
+        made = [tf.train.piecewise_constant(step, [10, 20], [0.1, 0.2, 0.3]),
+                tf.train.piecewise_constant(tf.constant(1.0), [0.5, tf.constant(2.0)], [1, 2, 3], name="mine")]
+        return [*made, [m.name for m in made], tf.constant(1).name, tf.cast(step, tf.int32).name]
+    both(program, same_nodes=False)
+
+
+def test_names_of_iterators():
+    def program(tf):
+        numbers = tf.data.Dataset.range(3)
+        shared = tf.data.Iterator.from_structure(tf.int64, [])
+        made = [shared.make_initializer(numbers), shared.make_initializer(numbers, name="mine"), shared.get_next(),
+                numbers.make_initializable_iterator().initializer, numbers.make_one_shot_iterator().string_handle(),
+                numbers.make_one_shot_iterator().string_handle("handle"),
+                tf.data.Iterator.from_string_handle(tf.placeholder(tf.string, []), tf.int64).string_handle()]
+        return [[m.name for m in made]]
+    both(program)
+
+
+def test_names_of_parsed_examples():
+    def program(tf):
+        batch, one = tf.placeholder(tf.string, [None]), tf.placeholder(tf.string, [])
+        features = {"a": tf.FixedLenFeature([2], tf.float32), "b": tf.VarLenFeature(tf.int64), "d": tf.FixedLenFeature([], tf.string, "x")}
+        made = [tf.parse_example(batch, features), tf.parse_example(batch, features, name="mine"), tf.parse_single_example(one, features)]
+        return [[t.name for m in made for t in (m["a"], m["b"].values, m["d"])], [str(m[k].shape) for m in made for k in "abd"]]
+    both(program)

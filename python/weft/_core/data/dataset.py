@@ -652,7 +652,7 @@ class Iterator(metaclass=Named):
 
     def __init__(self, iterator_resource, initializer, form):
         self._iterator_resource, self._initializer, self._form = iterator_resource, initializer, form
-        self._string_handle = None
+        self._string_handle = op("IteratorToStringHandle", resource_handle=iterator_resource)
         get_default_graph().add_to_collection("iterators", iterator_resource)  # TensorFlow's name of the collection
 
     @staticmethod
@@ -687,7 +687,7 @@ class Iterator(metaclass=Named):
             raise TypeError("Expected output shapes compatible with %r but got dataset with output shapes %r." % (
                 self.output_shapes, theirs.shapes))
         with self._iterator_resource.graph.colocate_with(self._iterator_resource.op):
-            return add_op("MakeIterator", name, dataset=dataset._variant_tensor, iterator=self._iterator_resource)
+            return add_op("MakeIterator", name or "make_initializer", dataset=dataset._variant_tensor, iterator=self._iterator_resource)
 
     def get_next(self, name=None):
         made = op("IteratorGetNext", name, iterator=self._iterator_resource, **self._form.attrs())
@@ -704,9 +704,9 @@ class Iterator(metaclass=Named):
         return self._form.specs
 
     def string_handle(self, name=None):
-        if self._string_handle is None or name is not None:
-            self._string_handle = op("IteratorToStringHandle", name, resource_handle=self._iterator_resource)
-        return self._string_handle
+        if name is None:
+            return self._string_handle
+        return op("IteratorToStringHandle", name, resource_handle=self._iterator_resource)
 
     @property
     def output_types(self):

@@ -10,7 +10,7 @@ from weft._core.framework import dtypes
 from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
-from weft._core.ops import array_ops, io_ops
+from weft._core.ops import array_ops, parsing
 from weft._core.ops.sparse import SparseTensor
 from weft._core.ops.variables import local_variables_initializer
 from weft._core.platform import logging
@@ -65,7 +65,7 @@ def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=Non
     """Returns a function that makes a placeholder of serialized Examples and parses it by this specification."""
     def serving_input_receiver_fn():
         serialized = array_ops.placeholder(dtypes.string, [default_batch_size], name="input_example_tensor")
-        return ServingInputReceiver(io_ops.parse_example(serialized, feature_spec), {"examples": serialized})
+        return ServingInputReceiver(parsing.parse_example(serialized, feature_spec), {"examples": serialized})
     return serving_input_receiver_fn
 
 

@@ -3,7 +3,7 @@ from weft import _weft
 from weft._core.framework import dtypes, errors
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph
-from weft._core.nn.metric_parts import aligned_weights, alike, broadcast_weights, probabilities
+from weft._core.nn.metric_parts import aligned_weights, alike, broadcast_weights, listed, probabilities, running_mean
 from weft._core.ops import math_ops
 from weft._core.ops.variables import resource_wanted
 from weft._core.platform import logging
@@ -49,6 +49,8 @@ def _weights(kind, weights, predictions):
 
 
 def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    if weights is not None:
+        return listed(*running_mean(values, weights, "mean", name), metrics_collections, updates_collections)
     return _metric("mean", None, values, weights, metrics_collections, updates_collections, name)
 
 

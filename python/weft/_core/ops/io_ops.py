@@ -267,39 +267,3 @@ def _check_feature_shape(key, feature):
         raise ValueError("All dimensions of shape for feature %s need to be known but received %s." % (key, feature.shape))
 
 
-def _parse(kind, serialized, features, name, more):
-    if not features:
-        raise ValueError("Missing: features was %s." % features)
-    check_features(features, (VarLenFeature, FixedLenFeature))
-    sparse = {k: f for k, f in features.items() if isinstance(f, VarLenFeature)}
-    dense = {k: f for k, f in features.items() if not isinstance(f, VarLenFeature)}
-    sparse_keys, dense_keys = sorted(sparse), sorted(dense)
-    defaults = []
-    for k in dense_keys:
-        f = dense[k]
-        if f.default_value is None:
-            defaults.append(constant([], f.dtype))
-        else:
-            value = convert_to_tensor(f.default_value, f.dtype, name="key_" + k)
-            defaults.append(op("Reshape", tensor=value, shape=list(tensor_shape.as_shape(f.shape).as_list())))
-    shapes = [tensor_shape.as_shape(dense[k].shape) for k in dense_keys]
-    made = op(kind, name, serialized=convert_to_tensor(serialized, dtypes.string), dense_defaults=defaults,
-              sparse_types=[sparse[k].dtype for k in sparse_keys], dense_shapes=shapes, **more(sparse_keys, dense_keys))
-    sparse_parts = zip(made.sparse_indices, made.sparse_values, made.sparse_shapes)
-    out = {k: SparseTensor(*parts) for k, parts in zip(sparse_keys, sparse_parts)}
-    out.update(zip(dense_keys, made.dense_values))
-    return out
-
-
-def parse_single_example(serialized, features=None, name=None, example_names=None):
-    with name_scope(name, "ParseSingleExample", [serialized]):
-        return _parse("ParseSingleExample", serialized, features, "ParseSingleExample",
-                      lambda s, d: dict(num_sparse=len(s), sparse_keys=s, dense_keys=d))
-
-
-def parse_example(serialized, features=None, name=None, example_names=None):
-    with name_scope(name, "ParseExample", [serialized]):
-        names = constant([], dtypes.string) if example_names is None else example_names
-        return _parse("ParseExample", serialized, features, "ParseExample",
-                      lambda s, d: dict(names=names, sparse_keys=[constant(k) for k in s],
-                                        dense_keys=[constant(k) for k in d]))

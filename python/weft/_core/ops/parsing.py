@@ -247,20 +247,18 @@ def parse_single_sequence_example(serialized, context_features=None, sequence_fe
 
 # ---- examples ----
 
-def _ragged_or_sparse(features):
-    return any(isinstance(f, (RaggedFeature, SparseFeature, FixedLenSequenceFeature)) for f in (features or {}).values())
-
-
 def _examples(serialized, features, names, default, name):
-    """Parses Examples with features that the older ops do not support."""
+    """Parses one Example or a batch of them."""
+    if not features:
+        raise ValueError("Missing: features was %s." % features)
     io_ops.check_features(features, (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature))
     wanted = _Wanted(features, False)
     with name_scope(name, default, [serialized]):
         serialized = convert_to_tensor(serialized, dtypes.string, name="serialized")
         batch = serialized.shape.ndims != 0
         defaults, shapes = _defaults(wanted.dense)
-        made = op("ParseExampleV2", serialized=serialized, names=constant([], dtypes.string) if names is None else names,
-                  sparse_keys=_keys(wanted.sparse), dense_keys=_keys(wanted.dense), ragged_keys=_keys(wanted.ragged),
+        made = op("ParseExampleV2", name, serialized=serialized, names=[] if names is None else names,
+                  sparse_keys=sorted(wanted.sparse), dense_keys=sorted(wanted.dense), ragged_keys=sorted(wanted.ragged),
                   dense_defaults=defaults, dense_shapes=shapes, num_sparse=len(wanted.sparse),
                   sparse_types=[wanted.sparse[k] for k in sorted(wanted.sparse)],
                   ragged_value_types=[wanted.ragged[k][0] for k in sorted(wanted.ragged)],
@@ -282,9 +280,8 @@ def parse_single_example(serialized, features=None, name=None, example_names=Non
       name: a name for the operation.
       example_names: its name, for error messages.
     """
-    if example_names is not None or _ragged_or_sparse(features):  # The op ParseSingleExample takes no example names.
-        return _examples(serialized, features, example_names, "ParseSingleExample", name)
-    return io_ops.parse_single_example(serialized, features, name, example_names)
+    with name_scope(name, "ParseSingleExample", [serialized]):
+        return _examples(serialized, features, example_names, "ParseExample", None)
 
 
 def parse_example(serialized, features=None, name=None, example_names=None):
@@ -296,6 +293,4 @@ def parse_example(serialized, features=None, name=None, example_names=None):
       name: a name for the operation.
       example_names: names of the examples, for error messages.
     """
-    if _ragged_or_sparse(features):
-        return _examples(serialized, features, example_names, "ParseExample", name)
-    return io_ops.parse_example(serialized, features, name, example_names)
+    return _examples(serialized, features, example_names, "ParseExample", name)

@@ -2,7 +2,7 @@
 from weft._core.framework import library
 from weft._core.framework.build import convert_to_tensor, is_tensor
 from weft._core.framework.graph import get_default_graph, name_scope
-from weft._core.ops import math_ops, random_ops
+from weft._core.ops import array_ops, math_ops, random_ops
 from weft._core.ops.variables import Variable
 
 
@@ -65,19 +65,20 @@ def noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_v
 def piecewise_constant(x, boundaries, values, name=None):
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
+    x = convert_to_tensor(x)
+    limits, choices = [convert_to_tensor(b) for b in boundaries], [convert_to_tensor(v) for v in values]
+    kind = x.dtype.base_dtype
+    for limit in limits:
+        if limit.dtype.base_dtype != kind and (kind.name, limit.dtype.base_dtype.name) != ("int64", "int32"):
+            raise ValueError("Boundaries (%s) must have the same dtype as x (%s)." % (limit.dtype.base_dtype, kind))
+    limits = [math_ops.cast(b, kind) for b in limits]
+    for choice in choices[1:]:
+        if choice.dtype.base_dtype != choices[0].dtype.base_dtype:
+            raise ValueError("Values must have elements all with the same dtype (%s vs %s)." % (
+                choices[0].dtype.base_dtype, choice.dtype.base_dtype))
     with name_scope(name, "PiecewiseConstant", [x, boundaries, values]) as scope:
-        x = convert_to_tensor(x)
-        limits = [library.operand(b) for b in boundaries]
-        for limit in map(library.dtype_of, limits):
-            wide = (x.dtype.base_dtype.name, limit.name) == ("int64", "int32")
-            if limit != x.dtype.base_dtype and not wide:
-                raise ValueError("Boundaries (%s) must have the same dtype as x (%s)." % (limit, x.dtype.base_dtype))
-        choices = [library.operand(v) for v in values]
-        for choice in map(library.dtype_of, choices[1:]):
-            if choice != library.dtype_of(choices[0]):
-                raise ValueError("Values must have elements all with the same dtype (%s vs %s)." % (
-                    library.dtype_of(choices[0]), choice))
-        return library.helper("piecewise_constant", scope, [x, *limits, *choices])
+        made = library.helper("piecewise_constant", scope, [library.operand(v) for v in (x, *limits, *choices)])
+        return array_ops.identity(made, name="case/cond/Merge")  # TensorFlow's name of the result
 
 
 piecewise_constant_decay = piecewise_constant

@@ -97,6 +97,32 @@ def test_factors_of_complex_matrices(full):
     both(program, same_nodes=False)
 
 
+def test_softmax_along_other_axes():
+    def program(tf):
+        x = tf.constant(np.arange(24.0).reshape(2, 3, 4), tf.float32)
+        return [tf.nn.softmax(x, axis=1), tf.nn.log_softmax(x, axis=0), tf.nn.softmax(x, axis=1, name="mine"), tf.nn.softmax(x, axis=2)]
+    both(program)
+
+
+def test_swish():
+    def program(tf):
+        x = tf.constant([[-1.0, 2.0]])
+        made = [tf.nn.swish(x), tf.nn.silu(x, 2.0)]
+        slope = tf.gradients(made[0] * made[1], x)
+        return made + slope + [m.name for m in made]
+    both(program, same_nodes=False)
+    both(lambda tf: tf.nn.swish(tf.constant([[-1.0, 2.0]])))
+
+
+def test_counts():
+    def program(tf):
+        whole = tf.constant([[1, 2, 1]], tf.int64)
+        return [tf.bincount([1, 2, 1]), tf.bincount([1, 2, 5], minlength=2, maxlength=4, dtype=tf.int64),
+                tf.bincount([1, 2], [1.0, 0.5], 5), tf.bincount([1.5, 2.0]), tf.bincount(whole),
+                tf.bincount(whole, minlength=5), tf.bincount(tf.constant([], tf.int32))]
+    both(program)
+
+
 def test_weighted_means():
     def program(tf):
         x = tf.constant([[1, 2]])
@@ -134,3 +160,12 @@ def test_names_of_parsed_examples():
         made = [tf.parse_example(batch, features), tf.parse_example(batch, features, name="mine"), tf.parse_single_example(one, features)]
         return [[t.name for m in made for t in (m["a"], m["b"].values, m["d"])], [str(m[k].shape) for m in made for k in "abd"]]
     both(program)
+
+
+def test_names_of_dilated_convolutions():
+    def program(tf):
+        x, f = tf.ones([1, 6, 6, 1]), tf.ones([2, 2, 1, 1])
+        made = [tf.nn.atrous_conv2d(x, f, 2, "SAME"), tf.nn.atrous_conv2d(x, f, 1, "SAME"),
+                tf.nn.atrous_conv2d(x, f, 2, "VALID", name="mine")]
+        return made + [[m.name for m in made]]
+    both(program, same_nodes=False)

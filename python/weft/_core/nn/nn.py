@@ -5,6 +5,7 @@ from weft._core.framework import dtypes, library, wrap
 from weft._core.framework.build import constant, convert_to_tensor, either, is_number, is_tensor, op
 from weft._core.framework.errors import InvalidArgumentError
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
+from weft._core.nn.pooling import silu
 from weft._core.ops import array_ops, math_ops, random_ops
 from weft._core.ops.sparse import SparseTensor
 from weft._core.ops.variables import Variable
@@ -42,9 +43,7 @@ def crelu(features, name=None, axis=-1):
         return relu(array_ops.concat([features, -features], axis, name=scope))  # noqa: F821
 
 
-def swish(features, beta=1.0):
-    features = convert_to_tensor(features)
-    return features * sigmoid(features if isinstance(beta, float) and beta == 1.0 else features * math_ops.cast(beta, features.dtype))
+swish = silu
 
 
 def _last_axis(fn_kind, logits, axis, name):
@@ -57,9 +56,16 @@ def _last_axis(fn_kind, logits, axis, name):
         raise InvalidArgumentError(None, None, "`dim` must be in the range [%d, %d) where %d is the number of dimensions in the "
                                    "input. Received: dim=%s" % (-rank, rank, rank, axis))
     axis %= rank
-    order = [i for i in range(rank) if i != axis] + [axis]
-    back = [order.index(i) for i in range(rank)]
-    return array_ops.transpose(op(fn_kind, logits=array_ops.transpose(logits, order)), back, name=name or fn_kind)
+    array_ops.rank(logits)
+    count = array_ops.rank(logits)
+    swapped = array_ops.transpose(logits, _with_last_swapped(axis, count))
+    return array_ops.transpose(op(fn_kind, logits=swapped), _with_last_swapped(axis, count), name=name)
+
+
+def _with_last_swapped(axis, rank):
+    """Returns the axes 0..rank-1 with the given one and the last one in each other's place."""
+    last = op("Sub", "Sub", x=rank, y=1)
+    return array_ops.concat([math_ops.range(axis), [last], math_ops.range(axis + 1, last), [axis]], 0)
 
 
 def softmax(logits, axis=None, name=None, dim=None):
@@ -434,7 +440,10 @@ def _with_row_and_batch(value, first):
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name)
+    if rate != 1:  # TensorFlow's result is the last of several nodes.
+        with name_scope(name, "convolution", [value, filters]):
+            return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name="BatchToSpaceND")
+    return conv2d(value, filters, [1, 1, 1, 1], padding, name=name or "convolution")
 
 
 def max_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):

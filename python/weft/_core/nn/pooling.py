@@ -3,7 +3,7 @@ from weft._core.framework import dtypes
 from weft._core.framework.build import constant, convert_to_tensor, either, op
 from weft._core.framework.graph import name_scope
 from weft._core.ops import array_ops, math_ops
-from weft._core.ops.special_math import divide_no_nan
+from weft._core.ops.special_math import divide_no_nan, identity_n
 
 
 def _sizes(value, n, channels_first, what):
@@ -224,4 +224,7 @@ def silu(features, beta=1.0):
       beta: the factor inside of the sigmoid.
     """
     features = convert_to_tensor(features, name="features")
-    return features * math_ops.sigmoid(convert_to_tensor(beta, features.dtype.base_dtype, name="beta") * features)
+    beta = math_ops.cast(convert_to_tensor(beta, name="beta"), features.dtype.base_dtype)
+    made = features * math_ops.sigmoid(beta * features)
+    array_ops.identity(made)  # The nodes are those of TensorFlow, whose function has a gradient of its own.
+    return identity_n([made, features, beta])[0]

@@ -685,13 +685,29 @@ _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins
 
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
-    arr = convert_to_tensor(arr, name="arr", preferred_dtype=dtypes.int32)
-    if arr.dtype.is_floating or arr.dtype.is_bool:  # Fractions are truncated.
-        arr = cast(arr, dtypes.int32)
-    size = maximum(convert_to_tensor(minlength or 0, dtypes.int32), reduce_max(arr) + 1)  # noqa: F821
+    from weft._core.ops import array_ops
+    with name_scope(None, "bincount"):
+        arr = convert_to_tensor(arr, name="arr", preferred_dtype=dtypes.int32)
+        if weights is not None:
+            weights = convert_to_tensor(weights, name="weights")
+        if arr.dtype.base_dtype not in (dtypes.int32, dtypes.int64):  # Fractions are truncated.
+            arr = cast(arr, dtypes.int32)
+        size = _bins(arr, minlength, maxlength)
+        if weights is not None:
+            weights = array_ops.reshape(weights, [-1])
+        arr = array_ops.reshape(arr, [-1])
+        return op("DenseBincount", input=arr, size=size, weights=constant([], dtype) if weights is None else weights)
+
+
+def _bins(arr, minlength, maxlength):
+    """Returns how many numbers bincount counts: those up to the largest one, within the limits."""
+    from weft._core.ops import array_ops
+    size = cast(array_ops.size(arr) > 0, arr.dtype) * (reduce_max(arr) + 1)
+    if minlength is not None:
+        size = maximum(convert_to_tensor(minlength, arr.dtype, name="minlength"), size)  # noqa: F821
     if maxlength is not None:
-        size = minimum(convert_to_tensor(maxlength, dtypes.int32), size)  # noqa: F821
-    return op("Bincount", arr=arr, size=size, weights=constant([], dtype) if weights is None else weights)
+        size = minimum(convert_to_tensor(maxlength, arr.dtype, name="maxlength"), size)  # noqa: F821
+    return size
 
 
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):

@@ -1,11 +1,13 @@
 /* conv_cudnn.cu - convolutions by cuDNN's backend API, if cuDNN is installed and faster.
  *
  * When a convolution first runs, the engines that cuDNN's heuristic proposes are timed, and the best of them is
- * compared with im2col and a matrix product (conv.cu).  We skip engines that are not deterministic, that reduce
- * precision without permission (which includes Winograd and Fourier transforms), and that are compiled at run time.
+ * compared with im2col and a matrix product (conv.cu, conv3d.cu).  We skip engines that are not deterministic, that
+ * reduce precision without permission (which includes Winograd and Fourier transforms), and that are compiled at run
+ * time.
  *
- * cuDNN needs a filter as (filter, row, column, channel), but TensorFlow stores (row, column, channel, filter).  So
- * the filter is transposed before, or its gradient after.  WEFT_CUDNN=0 turns cuDNN off; 1 uses it wherever it can. */
+ * cuDNN needs a filter as (filter, row, column, channel), but TensorFlow stores (row, column, channel, filter); filters
+ * of volumes have a depth in front of the row.  So the filter is transposed before, or its gradient after.
+ * WEFT_CUDNN=0 turns cuDNN off; 1 uses it wherever it can. */
 #include "device/nvidia_library.cuh"
 #include "kernels/conv/conv.cuh"
 #include "kernels/conv/cudnn.cuh"
@@ -50,10 +52,10 @@ static bool cudnn_open() {
   return dnn.create != nullptr;
 }
 
-/* The parameters that identify a convolution; compared as bytes. */
+/* What identifies a convolution; compared as bytes. */
 struct conv_key {
-  int64_t device, way, type, round, n, channels, filters;
-  int64_t in[2], out[2], size[2], stride[2], dilation[2], before[2];
+  int64_t device, round;
+  conv_shape c;
 };
 /* The decision for one convolution: the best engine's plan, or that im2col is at least as fast. */
 struct conv_plan {
@@ -66,18 +68,10 @@ struct conv_plan {
 };
 static conv_plan plans[MAX_PLANS];
 
-static conv_key conv_key_of(const conv &c) {
-  conv_key q;
+static conv_key conv_key_of(const conv_shape &c) {
   int device = 0;
   cudaGetDevice(&device);
-  memset(&q, 0, sizeof q);
-  q.device = device, q.way = c.way, q.type = c.type, q.round = gpu_rounding();
-  q.n = c.in.n, q.channels = c.in.c, q.filters = c.out.c;
-  for (int i = 0; i < 2; i++) {
-    q.in[i] = c.w.in[i], q.out[i] = c.w.out[i], q.size[i] = c.w.size[i], q.stride[i] = c.w.stride[i];
-    q.dilation[i] = c.w.dilation[i], q.before[i] = c.w.before[i];
-  }
-  return q;
+  return {device, gpu_rounding(), c};
 }
 
 /* ---- describing a convolution: a NULL descriptor means failure, and whatever is built from it fails too ---- */
@@ -96,37 +90,39 @@ static bool cudnn_set_part(part d, int name, part value) {
 }
 static part cudnn_finish_part(part d, bool good) { return good && dnn.finish(d) == CUDNN_STATUS_SUCCESS ? d : nullptr; }
 
-/* Describes four dimensions in cuDNN's order (images, channels, rows, columns), with the channels last in memory. */
-static part cudnn_describe_tensor(conv_plan *p, cudnnDataType_t type, int64_t id, int64_t n, int64_t c, int64_t h,
-                                  int64_t w) {
-  const int64_t dims[] = {n, c, h, w}, steps[] = {h * w * c, 1, w * c, c}, alignment = 16;
+/* Describes a tensor in cuDNN's order (images, channels, then the axes), with the channels last in memory. */
+static part cudnn_describe_tensor(conv_plan *p, cudnnDataType_t type, int64_t id, int64_t n, int64_t c,
+                                  const int64_t *size) {
+  const int64_t axes = p->key.c.axes, alignment = 16;
+  int64_t dims[5] = {n, c}, steps[5] = {0, 1}, step = c;
+  for (int64_t i = axes - 1; i >= 0; i--) dims[2 + i] = size[i], steps[2 + i] = step, step *= size[i];
+  steps[0] = step;
   part d = cudnn_create_part(p, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   bool good = cudnn_set(d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
-  good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, dims);
-  good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, steps);
+  good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 2 + axes, dims);
+  good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 2 + axes, steps);
   good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &id);
   good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
   return cudnn_finish_part(d, good);
 }
 
 static part cudnn_describe_window(conv_plan *p) {
-  const conv_key &q = p->key;
+  const conv_shape &q = p->key.c;
   const cudnnDataType_t type = CUDNN_DATA_FLOAT;
   const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
-  int64_t after[2];
-  for (int i = 0; i < 2; i++) {
+  int64_t after[3];
+  for (int64_t i = 0; i < q.axes; i++) {
     const int64_t reach = (q.out[i] - 1) * q.stride[i] + (q.size[i] - 1) * q.dilation[i] + 1;
     after[i] = reach - q.in[i] - q.before[i] > 0 ? reach - q.in[i] - q.before[i] : 0;
   }
-  const int64_t axes = 2;
   part d = cudnn_create_part(p, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   bool good = cudnn_set(d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
   good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
-  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &axes);
-  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, q.before);
-  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, after);
-  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, q.dilation);
-  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, q.stride);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &q.axes);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, q.axes, q.before);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, q.axes, after);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, q.axes, q.dilation);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, q.axes, q.stride);
   return cudnn_finish_part(d, good);
 }
 
@@ -143,7 +139,7 @@ static part cudnn_describe_conv(conv_plan *p) {
       {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA},
   };
-  const conv_key &q = p->key;
+  const conv_shape &q = p->key.c;
   const cudnnDataType_t type = q.type == WEFT_FLOAT  ? CUDNN_DATA_FLOAT
                                : q.type == WEFT_HALF ? CUDNN_DATA_HALF
                                                      : CUDNN_DATA_BFLOAT16;
@@ -152,10 +148,9 @@ static part cudnn_describe_conv(conv_plan *p) {
   part d = cudnn_create_part(p, kinds[q.way].type);
   bool good = cudnn_set(d, first, CUDNN_TYPE_FLOAT, 1, &one) && cudnn_set(d, first + 1, CUDNN_TYPE_FLOAT, 1, &zero);
   good = good && cudnn_set_part(d, first + 2, cudnn_describe_window(p));
-  good = good && cudnn_set_part(d, first + 3,
-                                cudnn_describe_tensor(p, type, ID_FILTER, q.filters, q.channels, q.size[0], q.size[1]));
-  good = good && cudnn_set_part(d, first + 4, cudnn_describe_tensor(p, type, ID_X, q.n, q.channels, q.in[0], q.in[1]));
-  good = good && cudnn_set_part(d, first + 5, cudnn_describe_tensor(p, type, ID_Y, q.n, q.filters, q.out[0], q.out[1]));
+  good = good && cudnn_set_part(d, first + 3, cudnn_describe_tensor(p, type, ID_FILTER, q.filters, q.channels, q.size));
+  good = good && cudnn_set_part(d, first + 4, cudnn_describe_tensor(p, type, ID_X, q.n, q.channels, q.in));
+  good = good && cudnn_set_part(d, first + 5, cudnn_describe_tensor(p, type, ID_Y, q.n, q.filters, q.out));
   return cudnn_finish_part(d, good);
 }
 
@@ -180,7 +175,7 @@ static bool engine_is_allowed(conv_plan *p, part config) {
       dnn.get(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT,
               &behaviors, behavior))
     return false;
-  const bool units = p->key.type != WEFT_FLOAT || p->key.round != ROUND_NOT; /* true if tensor cores may be used */
+  const bool units = p->key.c.type != WEFT_FLOAT || p->key.round != ROUND_NOT; /* true if tensor cores may be used */
   for (int64_t i = 0; i < numbers; i++)
     if (number[i] != CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP && !(units && number[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE))
       return false;
@@ -222,15 +217,22 @@ struct room {
   void *filter, *workspace; /* filter: in cuDNN's layout */
 };
 
-static weft_err conv_transpose_filter(kernel *k, const conv &c, void *from, void *to, int64_t rows, int64_t columns) {
+static int64_t conv_window(const conv_shape &c) {
+  int64_t n = c.channels;
+  for (int64_t i = 0; i < c.axes; i++) n *= c.size[i];
+  return n;
+}
+
+static weft_err conv_transpose_filter(kernel *k, const conv_shape &c, void *from, void *to, int64_t rows,
+                                      int64_t columns) {
   if (c.type == WEFT_FLOAT)
     return gpu_transpose_matrix(k, (const uint32_t *)from, (uint32_t *)to, rows, columns, columns);
   return gpu_transpose_matrix(k, (const uint16_t *)from, (uint16_t *)to, rows, columns, columns);
 }
 
-static bool cudnn_execute(kernel *k, const conv &c, int64_t device, part plan, const room &r) {
+static bool cudnn_execute(kernel *k, const conv_data &data, int64_t device, part plan, const room &r) {
   const int64_t ids[] = {ID_FILTER, ID_X, ID_Y};
-  void *at[] = {r.filter, c.x, c.y}, *workspace = r.workspace;
+  void *at[] = {r.filter, data.x, data.y}, *workspace = r.workspace;
   part pack = nullptr;
   if (dnn.use_stream(handles[device], gpu_stream(k)) != CUDNN_STATUS_SUCCESS ||
       dnn.make(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack) != CUDNN_STATUS_SUCCESS)
@@ -243,17 +245,18 @@ static bool cudnn_execute(kernel *k, const conv &c, int64_t device, part plan, c
   return good;
 }
 
-static bool conv_run_plan(kernel *k, const conv &c, int64_t device, part plan, const room &r) {
-  const int64_t window = c.w.size[0] * c.w.size[1] * c.depth;
+static bool conv_run_plan(kernel *k, const conv_key &key, const conv_data &data, part plan, const room &r) {
+  const conv_shape &c = key.c;
+  const int64_t window = conv_window(c);
   const bool to_filter = c.way == CONV_TO_FILTER;
-  if (!to_filter && conv_transpose_filter(k, c, c.filter, r.filter, window, c.out.c) != WEFT_OK) return false;
-  if (!cudnn_execute(k, c, device, plan, r)) return false;
-  return !to_filter || conv_transpose_filter(k, c, r.filter, c.filter, c.out.c, window) == WEFT_OK;
+  if (!to_filter && conv_transpose_filter(k, c, data.filter, r.filter, window, c.filters) != WEFT_OK) return false;
+  if (!cudnn_execute(k, data, key.device, plan, r)) return false;
+  return !to_filter || conv_transpose_filter(k, c, r.filter, data.filter, c.filters, window) == WEFT_OK;
 }
 
-static weft_err conv_allocate(kernel *k, const conv &c, int64_t workspace, room *r) {
-  const int64_t elements = c.w.size[0] * c.w.size[1] * c.depth * c.out.c;
-  WEFT_TRY(weft__gpu->scratch(k, (size_t)elements * gpu_size(c.type), &r->filter));
+static weft_err conv_allocate(kernel *k, const conv_shape &c, int64_t workspace, room *r) {
+  const int64_t elements = conv_window(c) * c.filters;
+  WEFT_TRY(weft__gpu->scratch(k, (size_t)elements * gpu_size((weft_dtype)c.type), &r->filter));
   return workspace ? weft__gpu->scratch(k, (size_t)workspace, &r->workspace) : WEFT_OK;
 }
 
@@ -264,7 +267,7 @@ static bool cudnn_is_forced() {
   return wanted && *wanted == '1';
 }
 
-static void conv_choose_plan(kernel *k, const conv &c, conv_fn *other, conv_plan *p) {
+static void conv_choose_plan(kernel *k, const conv_data &data, const conv_other &other, conv_plan *p) {
   part config[PROPOSALS], plan[CANDIDATES];
   int64_t need[CANDIDATES], most = 0;
   int n = 0;
@@ -275,12 +278,12 @@ static void conv_choose_plan(kernel *k, const conv &c, conv_fn *other, conv_plan
     n++;
   }
   room r = {};
-  if (n == 0 || conv_allocate(k, c, most, &r) != WEFT_OK) return;
+  if (n == 0 || conv_allocate(k, p->key.c, most, &r) != WEFT_OK) return;
   const bool timed = gpu_may_time(k);
-  float least = cudnn_is_forced() || !timed ? 1e30f : time_of(k, REPEATS, [&] { return other(k, c) == WEFT_OK; });
+  float least =
+      cudnn_is_forced() || !timed ? 1e30f : time_of(k, REPEATS, [&] { return other.run(k, other.conv) == WEFT_OK; });
   for (int i = 0; i < n; i++) {
-    const float ms =
-        timed ? time_of(k, REPEATS, [&] { return conv_run_plan(k, c, p->key.device, plan[i], r); }) : 1e29f;
+    const float ms = timed ? time_of(k, REPEATS, [&] { return conv_run_plan(k, p->key, data, plan[i], r); }) : 1e29f;
     if (ms < least) least = ms, p->best = plan[i], p->workspace = need[i];
   }
 }
@@ -291,7 +294,7 @@ static void conv_plan_clear(conv_plan *p) {
 }
 
 /* Returns the decision for the convolution, and makes it if there is none yet.  The caller holds the lock. */
-static conv_plan *conv_find_plan(kernel *k, const conv &c, conv_fn *other) {
+static conv_plan *conv_find_plan(kernel *k, const conv_shape &c, const conv_data &data, const conv_other &other) {
   const conv_key key = conv_key_of(c);
   bool hit;
   conv_plan *p = memo_find(plans, key, &hit);
@@ -300,30 +303,31 @@ static conv_plan *conv_find_plan(kernel *k, const conv &c, conv_fn *other) {
   if (!handles[key.device] && dnn.create(&handles[key.device]) != CUDNN_STATUS_SUCCESS) return nullptr;
   conv_plan_clear(p);
   memcpy(&p->key, &key, sizeof key);
-  conv_choose_plan(k, c, other, p);
+  conv_choose_plan(k, data, other, p);
   p->known = true;
   return p;
 }
 
-/* Returns true if the convolution has a form that we offer to cuDNN and is large enough. */
-static bool is_candidate(const conv &c) {
+/* Returns true if we offer the convolution to cuDNN: it is large enough. */
+static bool is_candidate(const conv_shape &c, const conv_data &data) {
   const char *wanted = getenv("WEFT_CUDNN");
-  if ((wanted && *wanted == '0') || c.type == WEFT_DOUBLE || c.groups != 1 || c.in.channels_second) return false;
-  if (((uintptr_t)c.x | (uintptr_t)c.y) % 16 != 0) return false;
-  const double pixels = (double)(c.out.n * c.out.h * c.out.w), window = (double)(c.w.size[0] * c.w.size[1] * c.depth);
-  return cudnn_is_forced() || pixels * window * (double)c.out.c >= WORTH_ASKING;
+  if ((wanted && *wanted == '0') || c.type == WEFT_DOUBLE) return false;
+  if (((uintptr_t)data.x | (uintptr_t)data.y) % 16 != 0) return false;
+  double products = (double)c.n * (double)conv_window(c) * (double)c.filters;
+  for (int64_t i = 0; i < c.axes; i++) products *= (double)c.out[i];
+  return cudnn_is_forced() || products >= WORTH_ASKING;
 }
 
-weft_err gpu_cudnn_conv(kernel *k, const conv &c, conv_fn *other, bool *done) {
+weft_err gpu_cudnn_conv(kernel *k, const conv_shape &c, const conv_data &data, const conv_other &other, bool *done) {
   *done = false;
-  if (!is_candidate(c)) return WEFT_OK;
+  if (!is_candidate(c, data)) return WEFT_OK;
   pthread_mutex_lock(&lock);
-  conv_plan *p = cudnn_open() ? conv_find_plan(k, c, other) : nullptr;
+  conv_plan *p = cudnn_open() ? conv_find_plan(k, c, data, other) : nullptr;
   room r = {};
   weft_err err = WEFT_OK;
   if (p && p->best) {
     err = conv_allocate(k, c, p->workspace, &r);
-    *done = err == WEFT_OK && conv_run_plan(k, c, p->key.device, p->best, r);
+    *done = err == WEFT_OK && conv_run_plan(k, p->key, data, p->best, r);
     if (!*done) p->best = nullptr;
   }
   pthread_mutex_unlock(&lock);

@@ -277,9 +277,20 @@ static weft_err by_rows(kernel *k, const conv &c) {
   }
 }
 
-static weft_err run_conv(kernel *k, const conv &c) {
+static conv_shape conv_shape_of(const conv &c) {
+  conv_shape s = {c.way, c.type, 2, c.in.n, c.in.c, c.out.c};
+  for (int i = 0; i < 2; i++) {
+    s.in[i] = c.w.in[i], s.out[i] = c.w.out[i], s.size[i] = c.w.size[i], s.stride[i] = c.w.stride[i];
+    s.dilation[i] = c.w.dilation[i], s.before[i] = c.w.before[i];
+  }
+  return s;
+}
+
+static weft_err run_conv(kernel *k, conv &c) {
+  const conv_other other = {[](kernel *node, void *it) { return by_rows(node, *(const conv *)it); }, &c};
   bool done = false;
-  if (!is_plain(c)) WEFT_TRY(gpu_cudnn_conv(k, c, by_rows, &done));
+  if (!is_plain(c) && c.groups == 1 && !c.in.channels_second)
+    WEFT_TRY(gpu_cudnn_conv(k, conv_shape_of(c), {c.x, c.filter, c.y}, other, &done));
   return done ? WEFT_OK : by_rows(k, c);
 }
 

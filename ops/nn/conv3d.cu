@@ -1,9 +1,11 @@
-/* conv3d.cu - Conv3D and its gradients on the GPU: im2col, which copies windows to rows, then one matrix product.
+/* conv3d.cu - Conv3D and its gradients on the GPU, by cuDNN (kernels/conv/conv_cudnn.cu) where it is faster than what
+ * is here: im2col, which copies windows to rows, then one matrix product.
  *
  * The rows of the matrix are (volume, output position), the columns (filter depth, row, column, channel), which is the
  * order of TensorFlow's filter.  Rows are made in blocks of at most half a gigabyte.  For the gradient by the input, a
  * block is all rows that some planes of the volumes take part in, so that each element is summed once, and by one
  * thread. 1x1x1 windows with stride 1 need no im2col. */
+#include "kernels/conv/conv.cuh"
 #include "kernels/conv/volume.cuh"
 #include "kernels/elementwise/elementwise.cuh"
 #include "kernels/gemm/gemm.cuh"
@@ -17,7 +19,9 @@ struct conv3d {
   int64_t groups, depth;     /* channels that one filter sees */
   int64_t in_pixels, pixels; /* positions of one volume of the input and of the output */
   int64_t columns, filters;  /* of the matrix of rows; filters of one group */
-  void *room;                /* memory for a block of rows; NULL if the volume is the matrix */
+  void *room;                /* memory for a block of rows, once there is some; NULL if the volume is the matrix */
+  conv_way way;
+  void *x, *filter, *y; /* one of them is the result; gradients have y with its channels last */
 };
 
 struct block_args {
@@ -115,7 +119,7 @@ static int64_t conv3d_block(const conv3d &c) {
 }
 
 static weft_err conv3d_make_room(kernel *k, conv3d *c, int64_t rows) {
-  if (conv3d_is_plain(*c)) return WEFT_OK;
+  if (c->room || conv3d_is_plain(*c)) return WEFT_OK;
   return weft__gpu->scratch(k, (size_t)(rows * c->columns * conv3d_size(*c)), &c->room);
 }
 
@@ -176,7 +180,7 @@ static weft_err forward_block(kernel *k, const conv3d &c, const void *matrix, co
   return gpu_gemm_run(k, g);
 }
 
-static weft_err forward_all(kernel *k, conv3d c, const void *x, const void *f, void *y) {
+static weft_err forward_all(kernel *k, conv3d &c) {
   const int64_t all = c.in.n * c.pixels, unit = c.out.channels_second ? c.pixels : all, most = conv3d_block(c);
   const int64_t block = unit < most ? unit : most;
   WEFT_TRY(conv3d_make_room(k, &c, block));
@@ -185,8 +189,8 @@ static weft_err forward_all(kernel *k, conv3d c, const void *x, const void *f, v
       const int64_t end = (begin / unit + 1) * unit;
       count = end - begin < block ? end - begin : block;
       void *matrix = c.room;
-      WEFT_TRY(conv3d_rows(k, c, x, group, begin, count, &matrix));
-      WEFT_TRY(forward_block(k, c, matrix, f, y, group, begin, count));
+      WEFT_TRY(conv3d_rows(k, c, c.x, group, begin, count, &matrix));
+      WEFT_TRY(forward_block(k, c, matrix, c.filter, c.y, group, begin, count));
     }
   return WEFT_OK;
 }
@@ -195,7 +199,7 @@ static weft_err forward_all(kernel *k, conv3d c, const void *x, const void *f, v
 
 gpu_mover *weft__gpu_mover(); /* move.cu */
 
-static weft_err conv3d_last(kernel *k, const conv3d &c, const gpu_tensor &dy, const void **out) {
+static weft_err conv3d_last(kernel *k, const conv3d &c, const gpu_tensor &dy, void **out) {
   *out = dy.data;
   if (!c.out.channels_second) return WEFT_OK;
   const int64_t size = conv3d_size(c), filters = c.out.c;
@@ -211,7 +215,7 @@ static const void *conv3d_gradient_at(const conv3d &c, const void *dy, int64_t g
   return (const char *)dy + (begin * c.out.c + group * c.filters) * conv3d_size(c);
 }
 
-static weft_err filter_all(kernel *k, conv3d c, const void *x, const void *dy, void *df) {
+static weft_err filter_all(kernel *k, conv3d &c) {
   const int64_t all = c.in.n * c.pixels, most = conv3d_block(c), block = all < most ? all : most;
   WEFT_TRY(conv3d_make_room(k, &c, block));
   for (int64_t group = 0; group < c.groups; group++)
@@ -220,10 +224,10 @@ static weft_err filter_all(kernel *k, conv3d c, const void *x, const void *dy, v
       void *matrix = c.room;
       g.type = c.type;
       g.m = c.columns, g.n = c.filters, g.k = all - begin < block ? all - begin : block;
-      WEFT_TRY(conv3d_rows(k, c, x, group, begin, g.k, &matrix));
+      WEFT_TRY(conv3d_rows(k, c, c.x, group, begin, g.k, &matrix));
       g.a = matrix, g.lda = c.columns, g.flip_a = true;
-      g.b = conv3d_gradient_at(c, dy, group, begin), g.ldb = c.out.c;
-      g.c = conv3d_filter_at(c, df, group), g.ldc = c.out.c;
+      g.b = conv3d_gradient_at(c, c.y, group, begin), g.ldb = c.out.c;
+      g.c = conv3d_filter_at(c, c.filter, group), g.ldc = c.out.c;
       g.beta = begin > 0; /* accumulates over the blocks */
       WEFT_TRY(gpu_gemm_run(k, g));
     }
@@ -281,8 +285,8 @@ static weft_err input_block(kernel *k, const conv3d &c, const void *const in[2],
   });
 }
 
-static weft_err input_all(kernel *k, conv3d c, const void *f, const void *dy, void *dx) {
-  const void *const in[2] = {f, dy};
+static weft_err input_all(kernel *k, conv3d &c) {
+  const void *const in[2] = {c.filter, c.y};
   const int planes = slab_planes(c);
   int64_t step = conv3d_block(c) / c.pixels; /* volumes at once */
   step = step < 1 || planes < c.w.in[0] ? 1 : step < c.in.n ? step : c.in.n;
@@ -294,12 +298,33 @@ static weft_err input_all(kernel *k, conv3d c, const void *f, const void *dy, vo
         const int64_t volumes[2] = {n, c.in.n - n < step ? c.in.n - n : step};
         const slab s =
             step > 1 ? slab{0, c.w.in[0], 0, c.w.out[0]} : slab_of(c.w, plane, left < planes ? left : planes);
-        WEFT_TRY(input_block(k, c, in, dx, s, group, volumes));
+        WEFT_TRY(input_block(k, c, in, c.x, s, group, volumes));
       }
   return WEFT_OK;
 }
 
 /* ---- the ops ---- */
+
+static weft_err volume_by_rows(kernel *k, void *conv) {
+  conv3d &c = *(conv3d *)conv;
+  switch (c.way) {
+  case CONV_FORWARD: return forward_all(k, c);
+  case CONV_TO_FILTER: return filter_all(k, c);
+  default: return input_all(k, c);
+  }
+}
+
+static weft_err run_conv3d(kernel *k, conv3d &c) {
+  conv_shape s = {c.way, c.type, 3, c.in.n, c.in.c, c.out.c};
+  for (int i = 0; i < 3; i++) {
+    s.in[i] = c.w.in[i], s.out[i] = c.w.out[i], s.size[i] = c.w.size[i], s.stride[i] = c.w.stride[i];
+    s.dilation[i] = c.w.dilation[i], s.before[i] = c.w.before[i];
+  }
+  bool done = false;
+  if (!conv3d_is_plain(c) && c.groups == 1 && !c.in.channels_second)
+    WEFT_TRY(gpu_cudnn_conv(k, s, {c.x, c.filter, c.y}, {volume_by_rows, &c}, &done));
+  return done ? WEFT_OK : volume_by_rows(k, &c);
+}
 
 static weft_err conv3d_gpu(kernel *k) {
   const gpu_tensor x = gpu_in(k, 0), f = gpu_in(k, 1);
@@ -307,7 +332,8 @@ static weft_err conv3d_gpu(kernel *k) {
   conv3d c;
   WEFT_TRY(conv3d_read(k, x.shape, f.shape, x.dtype, &c));
   WEFT_TRY(gpu_out(k, 0, volume_shape(c.out), &y));
-  return y.count ? forward_all(k, c, x.data, f.data, y.data) : WEFT_OK;
+  c.way = CONV_FORWARD, c.x = x.data, c.filter = f.data, c.y = y.data;
+  return y.count ? run_conv3d(k, c) : WEFT_OK;
 }
 
 /* Reads input i as the shape of the result: a tensor of that shape, in version 1 of the ops. */
@@ -332,13 +358,13 @@ template <bool is_tensor> static weft_err conv3d_filter_gpu(kernel *k) {
   conv3d c;
   shape s;
   bool empty;
-  const void *last;
   WEFT_TRY(conv3d_shape<is_tensor>(k, 1, &s));
   WEFT_TRY(conv3d_read(k, x.shape, s, x.dtype, &c));
   WEFT_TRY(conv3d_gradient(k, c, dy, s, &df, &empty));
   if (empty) return WEFT_OK;
-  WEFT_TRY(conv3d_last(k, c, dy, &last));
-  return filter_all(k, c, x.data, last, df.data);
+  c.way = CONV_TO_FILTER, c.x = x.data, c.filter = df.data;
+  WEFT_TRY(conv3d_last(k, c, dy, &c.y));
+  return run_conv3d(k, c);
 }
 
 template <bool is_tensor> static weft_err conv3d_input_gpu(kernel *k) {
@@ -347,13 +373,13 @@ template <bool is_tensor> static weft_err conv3d_input_gpu(kernel *k) {
   conv3d c;
   shape s;
   bool empty;
-  const void *last;
   WEFT_TRY(conv3d_shape<is_tensor>(k, 0, &s));
   WEFT_TRY(conv3d_read(k, s, f.shape, dy.dtype, &c));
   WEFT_TRY(conv3d_gradient(k, c, dy, s, &dx, &empty));
   if (empty) return WEFT_OK;
-  WEFT_TRY(conv3d_last(k, c, dy, &last));
-  return input_all(k, c, f.data, last, dx.data);
+  c.way = CONV_TO_INPUT, c.x = dx.data, c.filter = f.data;
+  WEFT_TRY(conv3d_last(k, c, dy, &c.y));
+  return run_conv3d(k, c);
 }
 
 GPU_OPS(conv3d) = {

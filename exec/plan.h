@@ -24,7 +24,8 @@ typedef struct plan_item { /* one node to run */
   const op *op;
   weft_err (*run)(kernel *k); /* its kernel on its device */
   device *device;             /* NULL: the host */
-  uint64_t host_in, host_out; /* of a GPU's item: arguments (< 64) that are in host memory */
+  /* Of a GPU's item: the inputs in host memory, by their weft__gpu_host_bit, and the outputs (the first 64). */
+  uint64_t host_in, host_out;
   bool no_capture;            /* of a GPU's item: the host decides something in every run, so it cannot be captured */
   void *state;                /* from op->prepare, owned by the plan */
   bool shares_state;          /* the state belongs to an earlier item: a copy of the same node (exec/passes/unroll.h) */

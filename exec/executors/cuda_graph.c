@@ -65,16 +65,15 @@ static void plan_find_steady(const plan *p, bool *steady) {
   }
 }
 
-/* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet).  Arguments 64 and later
- * (counted from 0) are never in host memory (exec/plan.h). */
+/* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet). */
 static bool item_may_capture(const plan_item *it, const bool *steady, const device *d) {
   if (it->op->flags & OP_ONCE) return true; /* it has run before: capture and launch skip it */
   if (weft__is_copy_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
   if ((d && it->device != d) || it->no_capture || weft__is_copy_to_device(it) || !weft__device_can_capture(it->device))
     return false;
-  for (int j = 0; j < it->n_in && j < 64; j++)
-    if (it->host_in >> j & 1 && !steady[it->in[j].slot] &&
+  for (int j = 0; j < it->n_in && it->host_in; j++)
+    if (it->host_in & weft__gpu_host_bit(it->n_in, j) && !steady[it->in[j].slot] &&
         weft__dtype_is_plain(weft__out_type(it->node->graph, it->node->in[j])))
       return false;
   return true;

@@ -19,8 +19,8 @@ void weft__plan_choose_kernel(plan_item *it, device *d) {
   it->device = d;
   if (g.run) it->run = g.run;
   it->no_capture = g.waits;
-  for (int i = 0; i < it->n_in && i < 64; i++)
-    if (weft__gpu_host_in(&g, it->node, i)) it->host_in |= UINT64_C(1) << i;
+  for (int i = 0; i < it->n_in; i++)
+    if (weft__gpu_host_in(&g, it->node, i)) it->host_in |= weft__gpu_host_bit(it->n_in, i);
   for (int i = 0; i < it->n_out && i < 64; i++)
     if (weft__gpu_host_out(&g, it->node, i)) it->host_out |= UINT64_C(1) << i;
 }
@@ -130,12 +130,10 @@ static weft_err list_devices(plan *p) {
   return WEFT_OK;
 }
 
-static bool has_bit(uint64_t bits, int i) { return i < 64 && bits >> i & 1; }
-
 /* Returns the memory of an item's output, as slot_memory counts them; for a reference, that of its variable. */
 static int memory_of_output(const plan *p, const plan_item *it, int out) {
   if ((int)it->node->out_type[out] > WEFT_REF_BASE) return index_of(p, it->device);
-  return has_bit(it->host_out, out) ? 0 : index_of(p, it->device);
+  return out < 64 && it->host_out >> out & 1 ? 0 : index_of(p, it->device);
 }
 
 static weft_err new_slot(copy_inserter *s, int to, int *out) {
@@ -266,7 +264,8 @@ static weft_err check_reference(const copy_inserter *s, const plan_item *it, con
 static weft_err copy_input(copy_inserter *s, int i, int j, plan_input *in) {
   plan *p = s->p;
   const plan_item *it = &p->item[i];
-  const int to = has_bit(it->host_in, j) ? 0 : index_of(p, it->device), from = s->memory[in->slot];
+  const bool on_host = it->host_in & weft__gpu_host_bit(it->n_in, j);
+  const int to = on_host ? 0 : index_of(p, it->device), from = s->memory[in->slot];
   const bool plain = weft__dtype_is_plain(weft__out_type(it->node->graph, it->node->in[j]));
   if (in->wants_ref || !plain) return check_reference(s, it, in);
   if (to == from) return WEFT_OK;

@@ -373,14 +373,16 @@ static bool gpu_takes(const gpu_kernel *g, weft_dtype t, bool on_host) {
 
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node) {
   /* Executors mark only the first arguments as being in host memory, unless all are. */
-  const int marked = !g->run && g->host && strcmp(g->host, "*") == 0 ? INT_MAX : GPU_HOST_ARGS;
+  const bool all = !g->run && g->host && strcmp(g->host, "*") == 0;
   for (int i = 0; i < node->n_in; i++) {
     const bool on_host = listed_in(g, node, i);
-    if (!gpu_takes(g, weft__out_type(node->graph, node->in[i]), on_host) || (on_host && i >= marked)) return false;
+    if (!gpu_takes(g, weft__out_type(node->graph, node->in[i]), on_host)) return false;
+    if (on_host && !all && !weft__gpu_host_bit(node->n_in, i)) return false;
   }
   for (int i = 0; i < node->n_out; i++) {
     const bool on_host = listed_out(g, node, i);
-    if (!gpu_takes(g, weft__dtype_base(node->out_type[i]), on_host) || (on_host && i >= marked)) return false;
+    if (!gpu_takes(g, weft__dtype_base(node->out_type[i]), on_host)) return false;
+    if (on_host && !all && i >= GPU_HOST_OUTPUTS) return false;
   }
   return true;
 }

@@ -16,8 +16,14 @@ const gpu_host *weft__gpu_host(void);
 /* Returns the kernel that runs a node on GPUs: the plug-in's, or the CPU kernel if that works there
  * (kernels/gpu/gpu_everywhere.c).  Its op is NULL if there is none for this op and these types. */
 gpu_kernel weft__gpu_kernel(const weft_node *node);
-/* Returns true if the kernel supports the node's types.  Only the first 64 arguments can be in host memory, or all. */
-enum { GPU_HOST_ARGS = 64 };
+/* Returns the bit of input i of n in a mask of the inputs that are in host memory: the first 63 have one, and the last
+ * (of ConcatV2, that is the axis).  0: it has none. */
+static inline uint64_t weft__gpu_host_bit(int n, int i) {
+  return i < 63 ? UINT64_C(1) << i : i == n - 1 ? UINT64_C(1) << 63 : 0;
+}
+/* Returns true if the kernel supports the node's types.  Inputs in host memory must have a bit, or all are there; of the
+ * outputs, the first 64 or all can be in host memory. */
+enum { GPU_HOST_OUTPUTS = 64 };
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node);
 /* Finds the kernel of a node in the plug-in's lists; NULL if there is none. */
 const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node *node);

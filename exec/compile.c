@@ -26,6 +26,7 @@
 #include "exec/passes/round_operands.h"
 #include "exec/executors/staged.h"
 #include "graph/fold.h"
+#include "graph/fusion.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,7 @@ static weft_err compile_add_item(maker *m, const weft_node *n) {
   m->item_of[n->id] = m->p->n_item++;
   *it = (plan_item){
       .node = n, .op = n->op, .run = n->op->cpu, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
+  if (m->p->unrolled && m->p->unrolled->padded[n->id]) it->op = n->op->fusion->padded;
   if (m->where) weft__plan_choose_kernel(it, m->where->device[m->where->of_node[n->id]]);
   it->in = plan_zeroed(m, n->n_in, sizeof *it->in);
   if (!it->in) return WEFT_OOM;

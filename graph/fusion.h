@@ -100,6 +100,10 @@ struct fusion {
   /* Returns true if output 0 is input 0, of shape x, as it is.  arg is the value of input 1. */
   bool (*hands_on)(const shape *x, const weft_tensor *arg);
 
+  /* For ROLE_DISTINCT: as this op, but the first output has as many elements as the input; those that follow the
+   * distinct ones are negative and differ.  Only GPUs have a kernel of it (exec/passes/unroll_distinct.c). */
+  const op *padded;
+
   bool masks; /* the output is input 0 where a condition on input 1 holds, and 0 elsewhere */
   /* Input 0, if it is a vector, has one element for each index of the output's first axis; a vector of another op
    * broadcasts along the last axis. */

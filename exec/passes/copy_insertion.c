@@ -14,7 +14,8 @@
 
 void weft__plan_choose_kernel(plan_item *it, device *d) {
   if (weft__device_is_host(d)) return;
-  const gpu_kernel g = weft__gpu_kernel(it->node);
+  const bool own = it->op == it->node->op; /* or the op that a pass has put in its place */
+  const gpu_kernel g = own ? weft__gpu_kernel(it->node) : weft__gpu_kernel_as(it->op->def, it->node);
   if (!g.op || (!g.run && g.host && strcmp(g.host, "*") == 0)) return;
   it->device = d;
   if (g.run) it->run = g.run;

@@ -496,7 +496,6 @@ static weft_err unroll_prepare(runner *w) {
   u->set[u->n_set++] = (effects){NULL, 0};
   WEFT_TRY(weft__graph_create(&u->made->graph, u->g->ops));
   WEFT_TRY(weft__library_share(u->made->graph, u->g));
-  WEFT_TRY(weft__feeds_init(&u->feeds, u->r->n_feed, u->r->feed));
   WEFT_TRY(weft__waits_init(&u->waits, u->g, u->order, u->n_order));
   find_free(w);
   return WEFT_OK;
@@ -555,14 +554,17 @@ weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r
   if (on_feeds) *on_feeds = NULL;
   if (getenv("WEFT_GPU_NO_REPLAY")) return WEFT_OK;
   weft_err err = weft__order(g, r, &u->order, &u->n_order);
-  const bool flow = !err && has_control_flow(u), found = !err && (where->assumed ? !(flow && where->host_only) : flow);
-  if (found) err = weft__frames_find(&u->frames, g, false, &u->arena);
-  if (found && !err && (where->assumed || control_flow_on_gpu(u))) {
+  const bool flow = !err && has_control_flow(u), wanted = !err && !(flow && where->host_only);
+  bool pads = false;
+  if (wanted) err = weft__feeds_init(&u->feeds, r->n_feed, r->feed);
+  if (wanted && !err) err = weft__frames_find(&u->frames, g, false, &u->arena);
+  if (wanted && !err && !where->host_only) err = weft__unroll_distinct(u, &pads);
+  if (wanted && !err && (where->assumed || pads || (flow && control_flow_on_gpu(u)))) {
     err = unroll_run(&w);
     if (!err) {
       *out = u->made;
     } else {
-      if (err != WEFT_OOM && keep_control_flow(u, on_feeds) == WEFT_OOM) err = WEFT_OOM;
+      if (err != WEFT_OOM && flow && keep_control_flow(u, on_feeds) == WEFT_OOM) err = WEFT_OOM;
       weft__unrolled_graph_destroy(u->made);
     }
   }
@@ -576,5 +578,6 @@ void weft__unrolled_graph_destroy(unrolled_graph *m) {
   weft__arena_finish(&m->arena);
   weft__free(m->of_node);
   weft__free(m->first_copy);
+  weft__free(m->padded);
   weft__free(m);
 }

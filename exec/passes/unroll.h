@@ -19,7 +19,8 @@
 #include "exec/passes/unrolled_graph.h"
 
 /* Unrolls what the request needs.  *out, which the caller destroys, is NULL if there is no loop with nodes on a GPU
- * (and no branch in a request that has some), if the request keeps its loops, or if WEFT_GPU_NO_REPLAY is set.  With
+ * (and no branch in a request that has some, nor distinct ids that a GPU can pad: unroll_distinct.c), if the request
+ * keeps its loops, or if WEFT_GPU_NO_REPLAY is set.  With
  * where->assumed, a request without loops is copied too: the new graph knows the shapes of the feeds, and so those
  * of most other values.  If the request keeps its loops without where->assumed, *on_feeds, which the caller
  * destroys, is what feeds decide, or NULL; on_feeds may be NULL.  The caller holds the graph's lock; the graph must

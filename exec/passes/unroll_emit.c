@@ -60,9 +60,11 @@ weft_err weft__unroll_add(unroller *u, const node_spec *spec, int place, weft_no
     return weft__unroll_stuck("its iterations have more than %d nodes", UNROLL_MAX_NODES);
   WEFT_TRY(WEFT_ARRAY_RESERVE(m->of_node, m->room, m->graph->n_node + 1));
   WEFT_TRY(WEFT_ARRAY_RESERVE(m->first_copy, m->room_first, m->graph->n_node + 1));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(m->padded, m->room_padded, m->graph->n_node + 1));
   WEFT_TRY(weft__graph_add(m->graph, spec, out));
   m->of_node[(*out)->id] = place;
   m->first_copy[(*out)->id] = (*out)->id;
+  m->padded[(*out)->id] = false;
   return WEFT_OK;
 }
 
@@ -244,6 +246,10 @@ static weft_err node_copy(unroller *u, const weft_node *n, symbol *in, int after
   WEFT_TRY(add_named(u, n, &spec, &made));
   WEFT_TRY(note_copy(u, n, made));
   WEFT_TRY(note_uses(u, n, in, made));
+  if (u->padded && u->padded[n->id]) {
+    u->made->padded[made->id] = true;
+    made->out_shape[0] = *weft__out_shape(u->made->graph, made->in[0]);
+  }
   bool late = false;
   for (int o = 0; o < n->n_out; o++) {
     shape both;

@@ -68,6 +68,7 @@ typedef struct unroller {
   int *copies;       /* per node of g: how many of it there are in the new graph */
   int *last_copy;    /* per node of g: the latest; -1: none */
   variable_use *use; /* per node of g */
+  bool *padded;      /* per node of g: its copy pads the distinct ids (unroll_distinct.c); NULL: none does */
   symbol *fed;       /* per feed */
   effects *set;
   int n_set;
@@ -102,6 +103,10 @@ weft_err weft__unroll_node(unroller *u, const weft_node *n, symbol *in, int afte
 /* ---- unroll_sums.c ---- */
 /* Replaces sums of products, one of each iteration, by one product.  The request of the new graph is complete. */
 weft_err weft__unroll_sums(unroller *u);
+
+/* ---- unroll_distinct.c ---- */
+/* Fills u->padded; *any: there is such a node.  The frames and the order are known. */
+weft_err weft__unroll_distinct(unroller *u, bool *any);
 
 /* ---- unroll_arrays.c ---- */
 /* As weft__unroll_node if the node's op acts on TensorArrays or stacks; *is says so. */

@@ -9,7 +9,8 @@ typedef struct unrolled_graph {
   plan_request request; /* in terms of its nodes */
   int *of_node;         /* per node: its device */
   int *first_copy;      /* per node: the first copy of the same node of the program, whose state all copies use */
-  int64_t room, room_first;
+  bool *padded;         /* per node: it pads the distinct ids (exec/passes/unroll_distinct.c) */
+  int64_t room, room_first, room_padded;
   arena arena; /* of the request */
 } unrolled_graph;
 

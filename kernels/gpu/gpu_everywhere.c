@@ -87,7 +87,7 @@ static void load_lists(void) {
 }
 
 static gpu_kernel gpu_everywhere_find(const weft_node *n) {
-  const gpu_kernel *g = weft__gpu_find(plugin_lists, n);
+  const gpu_kernel *g = weft__gpu_find(plugin_lists, n->op_name, n);
   if (g) return *g;
   gpu_kernel anywhere = {.op = n->op_name, .types = GPU_PLAIN, .host = n->op->anywhere, .waits = fills_objects(n)};
   if (anywhere.host && weft__gpu_serves(&anywhere, n)) {
@@ -98,9 +98,19 @@ static gpu_kernel gpu_everywhere_find(const weft_node *n) {
   return simulate ? simulated : (gpu_kernel){0};
 }
 
-gpu_kernel weft__gpu_kernel(const weft_node *n) {
+static void open_lists(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, load_lists);
+}
+
+gpu_kernel weft__gpu_kernel_as(const char *name, const weft_node *n) {
+  open_lists();
+  const gpu_kernel *g = weft__gpu_find(plugin_lists, name, n);
+  return g ? *g : (gpu_kernel){0};
+}
+
+gpu_kernel weft__gpu_kernel(const weft_node *n) {
+  open_lists();
   if (!n->op || host_variable(n)) return (gpu_kernel){0};
   const gpu_kernel g = gpu_everywhere_find(n);
   return g.op && gpu_everywhere_counts(&g, n) ? (gpu_kernel){.op = n->op_name, .host = "*"} : g;

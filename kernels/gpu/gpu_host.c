@@ -387,10 +387,10 @@ bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node) {
   return true;
 }
 
-const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node *node) {
+const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const char *name, const weft_node *node) {
   if (!node->op) return NULL;
   for (; lists && *lists; lists++)
     for (const gpu_kernel *g = *lists; g->op; g++)
-      if (!strcmp(g->op, node->op_name) && weft__gpu_serves(g, node)) return g;
+      if (!strcmp(g->op, name) && weft__gpu_serves(g, node)) return g;
   return NULL;
 }

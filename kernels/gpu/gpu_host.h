@@ -16,6 +16,9 @@ const gpu_host *weft__gpu_host(void);
 /* Returns the kernel that runs a node on GPUs: the plug-in's, or the CPU kernel if that works there
  * (kernels/gpu/gpu_everywhere.c).  Its op is NULL if there is none for this op and these types. */
 gpu_kernel weft__gpu_kernel(const weft_node *node);
+/* Returns the plug-in's kernel that runs a node as op `name`, which has the same arguments; its op is NULL if there is
+ * none. */
+gpu_kernel weft__gpu_kernel_as(const char *name, const weft_node *node);
 /* Returns the bit of input i of n in a mask of the inputs that are in host memory: the first 63 have one, and the last
  * (of ConcatV2, that is the axis).  0: it has none. */
 static inline uint64_t weft__gpu_host_bit(int n, int i) {
@@ -25,8 +28,8 @@ static inline uint64_t weft__gpu_host_bit(int n, int i) {
  * outputs, the first 64 or all can be in host memory. */
 enum { GPU_HOST_OUTPUTS = 64 };
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node);
-/* Finds the kernel of a node in the plug-in's lists; NULL if there is none. */
-const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const weft_node *node);
+/* Finds the kernel of a node, as op `name`, in the plug-in's lists; NULL if there is none. */
+const gpu_kernel *weft__gpu_find(const gpu_kernel *const *lists, const char *name, const weft_node *node);
 /* Return true if input (output) i of the node is in host memory.  Handles and strings always are. */
 bool weft__gpu_host_in(const gpu_kernel *g, const weft_node *node, int i);
 bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i);

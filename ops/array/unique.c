@@ -360,7 +360,8 @@ static const op_case diff_cases[] = {
 
 #define OUT_IDX "out_idx:type{int32,int64}=int32"
 
-static const fusion unique_fusion = {.role = ROLE_DISTINCT};
+static const op padded_unique_op = {.def = "_PaddedUnique"};
+static const fusion unique_fusion = {.role = ROLE_DISTINCT, .padded = &padded_unique_op};
 
 OPS(unique) = {
     {"Unique(x:T) -> (y:T, idx:out_idx) | T:type " OUT_IDX, "The distinct elements, in order of first sight.",

@@ -1,7 +1,8 @@
-/* unique.cu - distinct integers on the GPU, in the order of first occurrence: Unique and UniqueWithCounts.
+/* unique.cu - distinct integers on the GPU, in the order of first occurrence: Unique and UniqueWithCounts, and
+ * _PaddedUnique for steps that do not need their number (exec/passes/unroll_distinct.c).
  *
  * Each element finds the slot of its value in a hash table.  The slot keeps the least position of that value, so the
- * elements at these positions are the distinct ones.  The host waits for their number. */
+ * elements at these positions are the distinct ones.  The host waits for their number, but for _PaddedUnique. */
 #include "kernels/gpu/scan.cuh"
 
 struct value_table {
@@ -96,6 +97,31 @@ template <class T> static weft_err unique_find(kernel *k, const gpu_tensor &x) {
   return unique_number(k, x.count, found, f.t);
 }
 
+template <class T> __global__ void padding_kernel(T *y, int64_t n) { GPU_EACH(i, n) y[i] = (T)(-1 - i); }
+
+template <class T> static weft_err unique_pad(kernel *k, const gpu_tensor &x) {
+  distinct<T> f = {gpu_data<const T>(x)};
+  gpu_tensor y;
+  gpu_scan s;
+  WEFT_TRY(gpu_out(k, 0, x.shape, &y));
+  if (x.count) {
+    WEFT_TRY(unique_make_table(k, x.count, &f.t));
+    f.y = gpu_data<T>(y);
+    padding_kernel<<<gpu_blocks(x.count), GPU_THREADS, 0, gpu_stream(k)>>>(f.y, x.count);
+    place_kernel<<<gpu_blocks(x.count), GPU_THREADS, 0, gpu_stream(k)>>>(f.x, x.count, f.t);
+    WEFT_TRY(gpu_scan_count(k, f, x.count, &s));
+    WEFT_TRY(gpu_scan_put(k, f, s));
+  }
+  return unique_number(k, x.count, 0, f.t);
+}
+
+static weft_err padded_unique_gpu(kernel *k) {
+  const gpu_tensor x = gpu_in(k, 0);
+  if (x.shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "unique expects a 1D vector.");
+  if (x.count >= 1 << 30) return gpu_fail(k, WEFT_UNIMPLEMENTED, "unique of %lld elements", (long long)x.count);
+  return x.dtype == WEFT_INT32 ? unique_pad<int32_t>(k, x) : unique_pad<int64_t>(k, x);
+}
+
 static weft_err unique_gpu(kernel *k) {
   const gpu_tensor x = gpu_in(k, 0);
   if (x.shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "unique expects a 1D vector.");
@@ -111,5 +137,6 @@ static weft_err unique_gpu(kernel *k) {
 GPU_OPS(unique) = {
     {"Unique", unique_gpu, GPU_INTS | GPU_BOOL, nullptr, true},
     {"UniqueWithCounts", unique_gpu, GPU_INTS | GPU_BOOL, nullptr, true},
+    {"_PaddedUnique", padded_unique_gpu, GPU_INDICES},
     {0},
 };

@@ -54,11 +54,16 @@ static void release_held(regrouper *s) {
   s->n_wait = 0;
 }
 
-/* Returns true if the host computes the item from its inputs alone, and its output is known to be small. */
+/* Returns true if the host computes the item from its inputs alone, and its outputs are known to be small together. */
 static bool is_short(const plan_item *it) {
-  if (it->device || it->n_out != 1 || it->n_in < 1 || it->op != it->node->op || it->op->flags || it->op->opdef.stateful)
+  if (it->device || it->n_out < 1 || it->n_in < 1 || it->op != it->node->op || it->op->flags || it->op->opdef.stateful)
     return false;
-  return weft__shape_known(&it->node->out_shape[0]) && weft__shape_count(&it->node->out_shape[0]) <= MAX_SHORT;
+  int64_t count = 0;
+  for (int o = 0; o < it->n_out && count <= MAX_SHORT; o++) {
+    const shape *s = &it->node->out_shape[o];
+    count += weft__shape_known(s) ? weft__shape_count(s) : MAX_SHORT + 1;
+  }
+  return count <= MAX_SHORT;
 }
 
 /* Returns true if the item copies a feed to a device, or what the host quickly computes from feeds, or computes that.

@@ -3,6 +3,7 @@
  * A copy from the host goes through pinned memory.  The caller's bytes are copied there at once, and the card reads
  * them when its stream reaches the copy.  The staging buffer is used again when an event behind the copy has passed.
  * Bytes that are in pinned memory already, such as a tensor received from the network, are read from there.
+ * A small copy is queued among the kernels instead, which takes no staging buffer and no events.
  *
  * Copies run in parallel with kernels.  A copy from the host waits for kernels only if memory was allocated since the
  * last copy, because the former user of that memory may still run; later kernels wait for the copy.  A copy to the host
@@ -230,6 +231,9 @@ static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src)
   const char *what = "copying to the GPU";
   const size_t bytes = weft__tensor_bytes(src);
   if (!bytes) return WEFT_OK;
+  /* On the stream of the kernels, which needs no events.  A larger copy would hold them up. */
+  if (bytes <= GPU_SMALL_COPY && !weft__memory_pool_contains(c->pinned, src->data))
+    return card_check(c, c->api->copy_small(stream_of(c), dst->data, src->data, bytes), what);
   WEFT_TRY(card_check(c, card_wait_former_users(c), what));
   weft_err err = card_copy_staged(c, dst->data, src, bytes);
   if (err == WEFT_RESOURCE_EXHAUSTED) { /* no pinned memory is left */

@@ -106,6 +106,11 @@ static int cuda_copy(void *stream, void *dst, const void *src, size_t bytes, gpu
   return cuda_result(cudaMemcpyAsync(dst, src, bytes, kinds[way], (cudaStream_t)stream));
 }
 
+/* The driver itself copies up to 64 KiB of pageable memory before it returns. */
+static int cuda_copy_small(void *stream, void *dst, const void *src, size_t bytes) {
+  return cuda_copy(stream, dst, src, bytes, GPU_HOST_TO_DEVICE);
+}
+
 static int cuda_zero(void *stream, void *dst, size_t bytes) {
   return cuda_result(cudaMemsetAsync(dst, 0, bytes, (cudaStream_t)stream));
 }
@@ -172,6 +177,7 @@ static const gpu_api api = {
     cuda_stream_create,
     cuda_sync,
     cuda_copy,
+    cuda_copy_small,
     cuda_zero,
     cuda_event_create,
     cuda_event_destroy,

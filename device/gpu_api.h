@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 #define GPU_DEVICE_SYMBOL "weft_cuda_device"
-enum { GPU_API_VERSION = 2 };
+enum { GPU_API_VERSION = 3 };
 
 typedef struct gpu_properties {
   char name[256]; /* "NVIDIA H200" */
@@ -29,6 +29,7 @@ typedef struct gpu_properties {
 } gpu_properties;
 
 typedef enum gpu_direction { GPU_HOST_TO_DEVICE, GPU_DEVICE_TO_HOST, GPU_DEVICE_TO_DEVICE } gpu_direction;
+enum { GPU_SMALL_COPY = 16 << 10 }; /* bytes */
 typedef enum gpu_error_kind {
   GPU_ERROR_CALL,      /* this call failed, or a kernel before it */
   GPU_ERROR_NO_DEVICE, /* there is no card */
@@ -52,6 +53,9 @@ typedef struct gpu_api {
   int (*stream_create)(int card, void **out);
   int (*sync)(void *stream); /* waits; returns the first error of the queued work */
   int (*copy)(void *stream, void *dst, const void *src, size_t bytes, gpu_direction way);
+  /* As copy to the device, of at most GPU_SMALL_COPY bytes; src may be changed as soon as it returns.  src is not in
+   * memory of alloc_host. */
+  int (*copy_small)(void *stream, void *dst, const void *src, size_t bytes);
   int (*zero)(void *stream, void *dst, size_t bytes);
   int (*event_create)(int card, void **out);
   void (*event_destroy)(void *event);

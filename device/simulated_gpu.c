@@ -28,6 +28,7 @@ typedef struct task {
   const void *src; /* NULL: zeros */
   size_t bytes;
   struct task *next;
+  char kept[]; /* of a small copy: the source */
 } task;
 
 typedef struct stream {
@@ -224,16 +225,17 @@ static int sim_sync(void *at) {
 
 static _Thread_local const stream *inside; /* the stream whose kernel this thread runs */
 
-/* Queues a copy; a copy by a kernel on its own stream runs at once. */
-static int sim_enqueue(stream *s, void *dst, const void *src, size_t bytes) {
-  const task now = {dst, src, bytes, NULL};
+/* Queues a copy; a copy by a kernel on its own stream runs at once.  `keep`: the source may be changed meanwhile. */
+static int sim_enqueue(stream *s, void *dst, const void *src, size_t bytes, bool keep) {
+  const task now = {.dst = dst, .src = src, .bytes = bytes};
   if (inside == s) {
     sim_run_task(&now);
     return OK;
   }
-  task *t = weft__alloc(sizeof *t);
+  task *t = weft__alloc(sizeof *t + (keep ? bytes : 0));
   if (!t) return FULL;
   *t = now;
+  if (keep) t->src = memcpy(t->kept, src, bytes);
   pthread_mutex_lock(&s->lock);
   *s->last = t;
   s->last = &t->next;
@@ -243,10 +245,14 @@ static int sim_enqueue(stream *s, void *dst, const void *src, size_t bytes) {
 
 static int sim_copy(void *at, void *dst, const void *src, size_t bytes, gpu_direction way) {
   (void)way;
-  return sim_enqueue(at, dst, src, bytes);
+  return sim_enqueue(at, dst, src, bytes, false);
 }
 
-static int sim_zero(void *at, void *dst, size_t bytes) { return sim_enqueue(at, dst, NULL, bytes); }
+static int sim_copy_small(void *at, void *dst, const void *src, size_t bytes) {
+  return sim_enqueue(at, dst, src, bytes, true);
+}
+
+static int sim_zero(void *at, void *dst, size_t bytes) { return sim_enqueue(at, dst, NULL, bytes, false); }
 
 /* An event is the stream on which it was recorded: waiting for it runs all work of that stream. */
 typedef struct event {
@@ -333,6 +339,7 @@ const gpu_api *weft__simulated_gpu_api(void) {
       .stream_create = sim_stream_create,
       .sync = sim_sync,
       .copy = sim_copy,
+      .copy_small = sim_copy_small,
       .zero = sim_zero,
       .event_create = sim_event_create,
       .event_destroy = sim_event_destroy,

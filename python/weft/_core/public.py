@@ -8,15 +8,15 @@ from weft._core.framework import absent, dispatch
 _PRIVATE = __name__.rpartition(".")[0] + "."
 
 
-def publish(namespace, later=()):
+def publish(namespace, later=(), elsewhere=None):
     """Makes a module public, and returns the function for its `__getattr__`.
 
     The classes and functions in its `__all__` carry its name from now on, in errors, in help() and in pickles; one that
     is in several modules carries the name of the first.  They get their docstrings from docs.py.  A name that is not in
     the module raises an error that says what to use instead; a submodule in `later` is loaded when it is first asked
-    for.
+    for, and so is a module of another place in `elsewhere`, a dict of their full names.
     """
-    module = sys.modules[namespace]
+    module, elsewhere = sys.modules[namespace], elsewhere or {}
     for name in module.__all__:
         value = None if name in later else vars(module)[name]
         if isinstance(value, absent.Named) and not any("__getattr__" in vars(c) for c in value.__mro__):
@@ -31,6 +31,8 @@ def publish(namespace, later=()):
     def __getattr__(name):
         if name in later:
             return importlib.import_module("%s.%s" % (namespace, name))
+        if name in elsewhere:
+            return importlib.import_module(elsewhere[name])
         if name.startswith("__"):
             raise AttributeError("module '%s' has no attribute '%s'" % (namespace, name))
         raise absent.missing("tf%s.%s" % (namespace.removeprefix("weft"), name), module.__all__)

@@ -1,6 +1,4 @@
 """tf.contrib: what programs of 2016 to 2019 take from it."""
-import importlib as _importlib
-
 from weft._core.public import publish as _publish
 from weft.contrib import (
     checkpoint,
@@ -38,11 +36,7 @@ _LATER = (
 )
 # Modules under a second name: dir() does not list them, so that a walk over all names meets each module once.
 _ELSEWHERE = {"autograph": "weft.autograph", "keras": "weft.keras"}
-_found = _publish(__name__, _LATER)
-
-
-def __getattr__(name):
-    return _importlib.import_module(_ELSEWHERE[name]) if name in _ELSEWHERE else _found(name)
+__getattr__ = _publish(__name__, _LATER, _ELSEWHERE)
 
 
 def __dir__():

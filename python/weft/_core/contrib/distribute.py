@@ -53,7 +53,7 @@ def require_replica_context(replica_ctx):
         raise RuntimeError("Need to be inside a replica of the strategy: call it in a function that strategy.extended."
                            "call_for_each_replica runs")
     if found is not replica_ctx:
-        raise RuntimeError("Mismatching ReplicaContext: %s runs, and %s is needed" % (found, replica_ctx))
+        raise RuntimeError("Mismatching ReplicaContext: %s runs, and replica_ctx is %s" % (found, replica_ctx))
 
 
 def run_standard_tensorflow_server(session_config=None):

@@ -281,7 +281,7 @@ def parse_single_example(serialized, features=None, name=None, example_names=Non
       example_names: its name, for error messages.
     """
     with name_scope(name, "ParseSingleExample", [serialized]):
-        return _examples(serialized, features, example_names, "ParseExample", None)
+        return _examples(serialized, features, example_names, "ParseExample", name)
 
 
 def parse_example(serialized, features=None, name=None, example_names=None):

@@ -22,8 +22,7 @@ typedef enum error_fact { /* those that programs may ask for are WEFT_FACT_* in 
                           ERROR_UNINITIALIZED = WEFT_FACT_UNINITIALIZED,
                           ERROR_NAMES_NODE = 1 << 1, /* the message names the node that failed, as "{{node NAME}}" */
                           ERROR_DERIVED =
-                              1
-                              << 2, /* a consequence of an error in another part of the step; the message has WEFT_DERIVED */
+                              1 << 2, /* a consequence of an error in another part of the step; it has WEFT_DERIVED */
                           ERROR_JOB_OVER = WEFT_FACT_JOB_OVER, /* the message has WEFT_JOB_OVER */
                           ERROR_TOKENS_CLOSED =
                               1 << 4 /* the chief has closed the token queue of a synchronous training job */

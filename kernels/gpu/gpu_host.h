@@ -24,8 +24,8 @@ gpu_kernel weft__gpu_kernel_as(const char *name, const weft_node *node);
 static inline uint64_t weft__gpu_host_bit(int n, int i) {
   return i < 63 ? UINT64_C(1) << i : i == n - 1 ? UINT64_C(1) << 63 : 0;
 }
-/* Returns true if the kernel supports the node's types.  Inputs in host memory must have a bit, or all are there; of the
- * outputs, the first 64 or all can be in host memory. */
+/* Returns true if the kernel supports the node's types.  Inputs in host memory must have a bit, or all are there; of
+ * the outputs, the first 64 or all can be in host memory. */
 enum { GPU_HOST_OUTPUTS = 64 };
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node);
 /* Finds the kernel of a node, as op `name`, in the plug-in's lists; NULL if there is none. */

@@ -1,10 +1,12 @@
 /* pool3d.cu - MaxPool3D and AvgPool3D on the GPU, and their gradients.
  *
- * A thread computes one element.  Gradients are gathered: each element of a volume reads the windows that contain it,
+ * A thread computes one element, or sixteen bytes of channels if these are last in memory: the volumes of its arguments
+ * then count such packs as channels.  Gradients are gathered: each element of a volume reads the windows that contain it,
  * in order, so that results repeat and are the CPU's.  The gradient of a maximum goes to every element that equals it.
  */
 #include "kernels/conv/volume.cuh"
 #include <float.h>
+#include <type_traits>
 
 struct pool3d_args {
   volume in, out;
@@ -52,32 +54,46 @@ template <class F> __device__ inline void pool3d_each(const ranges &r, const F &
       for (at[2] = r.begin[2]; at[2] < r.end[2]; at[2]++) f(at);
 }
 
+template <class T, int V> struct alignas(sizeof(T) * V) pack { T v[V]; };
+
 /* Returns the lowest finite number, which the maximum of a window begins with. */
 template <class A> __device__ A pool3d_lowest() { return sizeof(A) == sizeof(double) ? (A)-DBL_MAX : (A)-FLT_MAX; }
 
-template <class T> __global__ void max3d_kernel(const T *x, T *y, int64_t count, const pool3d_args a) {
+template <class T, int V>
+__global__ void max3d_kernel(const pack<T, V> *x, pack<T, V> *y, int64_t count, const pool3d_args a) {
   GPU_EACH(i, count) {
     const spot3 s = volume_spot(a.out, i);
-    wide<T> max = pool3d_lowest<wide<T>>();
+    pack<T, V> max;
+#pragma unroll
+    for (int v = 0; v < V; v++) max.v[v] = (T)pool3d_lowest<T>();
     pool3d_each(pool3d_inside(a.w, s.at), [&](const int at[3]) {
-      const wide<T> v = (wide<T>)x[volume_at(a.in, s.n, at, s.c)];
-      if (v > max || v != v) max = v;
+      const pack<T, V> here = x[volume_at(a.in, s.n, at, s.c)];
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        if ((wide<T>)here.v[v] > (wide<T>)max.v[v] || here.v[v] != here.v[v]) max.v[v] = here.v[v];
     });
-    y[i] = (T)max;
+    y[i] = max;
   }
 }
 
-template <class T>
-__global__ void max3d_grad_kernel(const T *x, const T *y, const T *g, T *dx, int64_t count, const pool3d_args a) {
+template <class T, int V>
+__global__ void max3d_grad_kernel(const pack<T, V> *x, const pack<T, V> *y, const pack<T, V> *g, pack<T, V> *dx,
+                                  int64_t count, const pool3d_args a) {
   GPU_EACH(i, count) {
     const spot3 s = volume_spot(a.in, i);
-    const wide<T> mine = (wide<T>)x[i];
-    wide<T> sum = 0;
+    const pack<T, V> mine = x[i];
+    wide<T> sum[V] = {};
     pool3d_each(pool3d_over(a.w, s.at), [&](const int at[3]) {
       const uint32_t o = volume_at(a.out, s.n, at, s.c);
-      if (mine == (wide<T>)y[o]) sum += (wide<T>)g[o];
+      const pack<T, V> most = y[o], slope = g[o];
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        if (mine.v[v] == most.v[v]) sum[v] += (wide<T>)slope.v[v];
     });
-    dx[i] = (T)sum;
+    pack<T, V> z;
+#pragma unroll
+    for (int v = 0; v < V; v++) z.v[v] = (T)sum[v];
+    dx[i] = z;
   }
 }
 
@@ -96,25 +112,40 @@ __global__ void max3d_grad_grad_kernel(const T *x, const T *y, const T *g, T *z,
   }
 }
 
-template <class T> __global__ void avg3d_kernel(const T *x, T *y, int64_t count, const pool3d_args a) {
+template <class T, int V>
+__global__ void avg3d_kernel(const pack<T, V> *x, pack<T, V> *y, int64_t count, const pool3d_args a) {
   GPU_EACH(i, count) {
     const spot3 s = volume_spot(a.out, i);
     const ranges r = pool3d_inside(a.w, s.at);
     const int n = pool3d_count(r);
-    wide<T> sum = 0;
-    pool3d_each(r, [&](const int at[3]) { sum += (wide<T>)x[volume_at(a.in, s.n, at, s.c)]; });
-    y[i] = (T)(n ? sum / (wide<T>)n : sum);
+    wide<T> sum[V] = {};
+    pool3d_each(r, [&](const int at[3]) {
+      const pack<T, V> here = x[volume_at(a.in, s.n, at, s.c)];
+#pragma unroll
+      for (int v = 0; v < V; v++) sum[v] += (wide<T>)here.v[v];
+    });
+    pack<T, V> z;
+#pragma unroll
+    for (int v = 0; v < V; v++) z.v[v] = (T)(n ? sum[v] / (wide<T>)n : sum[v]);
+    y[i] = z;
   }
 }
 
-template <class T> __global__ void avg3d_grad_kernel(const T *g, T *dx, int64_t count, const pool3d_args a) {
+template <class T, int V>
+__global__ void avg3d_grad_kernel(const pack<T, V> *g, pack<T, V> *dx, int64_t count, const pool3d_args a) {
   GPU_EACH(i, count) {
     const spot3 s = volume_spot(a.in, i);
-    wide<T> sum = 0;
+    wide<T> sum[V] = {};
     pool3d_each(pool3d_over(a.w, s.at), [&](const int at[3]) {
-      sum += (wide<T>)g[volume_at(a.out, s.n, at, s.c)] / (wide<T>)pool3d_count(pool3d_inside(a.w, at));
+      const pack<T, V> slope = g[volume_at(a.out, s.n, at, s.c)];
+      const wide<T> n = (wide<T>)pool3d_count(pool3d_inside(a.w, at));
+#pragma unroll
+      for (int v = 0; v < V; v++) sum[v] += (wide<T>)slope.v[v] / n;
     });
-    dx[i] = (T)sum;
+    pack<T, V> z;
+#pragma unroll
+    for (int v = 0; v < V; v++) z.v[v] = (T)sum[v];
+    dx[i] = z;
   }
 }
 
@@ -135,6 +166,20 @@ static weft_err pool3d_expect(kernel *k, const gpu_tensor &t, const shape &want,
                   name);
 }
 
+/* Calls f(T, number of elements of a pack, its arguments): packs of sixteen bytes where all tensors can be read so. */
+template <class F>
+static weft_err pool3d_packs(kernel *k, weft_dtype type, pool3d_args a, std::initializer_list<const void *> all,
+                             const F &f) {
+  uintptr_t bits = (uintptr_t)(a.in.c * (int)gpu_size(type));
+  for (const void *at : all) bits |= (uintptr_t)at;
+  return gpu_floats(k, type, [&](auto t) {
+    constexpr int V = 16 / (int)sizeof t;
+    if (a.in.channels_second || bits % 16) return f(t, std::integral_constant<int, 1>(), a);
+    a.in.c /= V, a.out.c /= V;
+    return f(t, std::integral_constant<int, V>(), a);
+  });
+}
+
 template <bool is_max> static weft_err pool3d_gpu(kernel *k) {
   const gpu_tensor x = gpu_in(k, 0);
   gpu_tensor y;
@@ -142,10 +187,12 @@ template <bool is_max> static weft_err pool3d_gpu(kernel *k) {
   WEFT_TRY(pool3d_read(k, x.shape, &a));
   WEFT_TRY(gpu_out(k, 0, volume_shape(a.out), &y));
   if (y.count == 0) return WEFT_OK;
-  return gpu_floats(k, x.dtype, [&](auto t) {
-    using T = decltype(t);
-    auto *const of = is_max ? max3d_kernel<T> : avg3d_kernel<T>;
-    of<<<gpu_blocks(y.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const T>(x), gpu_data<T>(y), y.count, a);
+  return pool3d_packs(k, x.dtype, a, {x.data, y.data}, [&](auto t, auto v, const pool3d_args &args) {
+    constexpr int V = decltype(v)::value;
+    using P = pack<decltype(t), V>;
+    auto *const of = is_max ? max3d_kernel<decltype(t), V> : avg3d_kernel<decltype(t), V>;
+    of<<<gpu_blocks(y.count / V), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const P>(x), gpu_data<P>(y), y.count / V,
+                                                                   args);
     return gpu_launched(k);
   });
 }
@@ -162,11 +209,18 @@ template <bool second> static weft_err max3d_gradient_gpu(kernel *k) {
     return gpu_fail(k, WEFT_UNIMPLEMENTED, "the volume and its gradient have different types: cast one of them");
   WEFT_TRY(gpu_out(k, 0, second ? y.shape : x.shape, &z));
   if (z.count == 0) return WEFT_OK;
-  return gpu_floats(k, x.dtype, [&](auto t) {
-    using T = decltype(t);
-    auto *const of = second ? max3d_grad_grad_kernel<T> : max3d_grad_kernel<T>;
-    of<<<gpu_blocks(z.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const T>(x), gpu_data<const T>(y),
-                                                               gpu_data<const T>(g), gpu_data<T>(z), z.count, a);
+  if (second)
+    return gpu_floats(k, x.dtype, [&](auto t) {
+      using T = decltype(t);
+      max3d_grad_grad_kernel<<<gpu_blocks(z.count), GPU_THREADS, 0, gpu_stream(k)>>>(
+          gpu_data<const T>(x), gpu_data<const T>(y), gpu_data<const T>(g), gpu_data<T>(z), z.count, a);
+      return gpu_launched(k);
+    });
+  return pool3d_packs(k, x.dtype, a, {x.data, y.data, g.data, z.data}, [&](auto t, auto v, const pool3d_args &args) {
+    constexpr int V = decltype(v)::value;
+    using P = pack<decltype(t), V>;
+    max3d_grad_kernel<<<gpu_blocks(z.count / V), GPU_THREADS, 0, gpu_stream(k)>>>(
+        gpu_data<const P>(x), gpu_data<const P>(y), gpu_data<const P>(g), gpu_data<P>(z), z.count / V, args);
     return gpu_launched(k);
   });
 }
@@ -182,10 +236,11 @@ static weft_err avg3d_grad_gpu(kernel *k) {
   WEFT_TRY(pool3d_expect(k, g, volume_shape(a.out), "grad"));
   WEFT_TRY(gpu_out(k, 0, s, &dx));
   if (dx.count == 0) return WEFT_OK;
-  return gpu_floats(k, g.dtype, [&](auto t) {
-    using T = decltype(t);
-    avg3d_grad_kernel<T>
-        <<<gpu_blocks(dx.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const T>(g), gpu_data<T>(dx), dx.count, a);
+  return pool3d_packs(k, g.dtype, a, {g.data, dx.data}, [&](auto t, auto v, const pool3d_args &args) {
+    constexpr int V = decltype(v)::value;
+    using P = pack<decltype(t), V>;
+    avg3d_grad_kernel<<<gpu_blocks(dx.count / V), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const P>(g),
+                                                                                   gpu_data<P>(dx), dx.count / V, args);
     return gpu_launched(k);
   });
 }

@@ -117,6 +117,22 @@ static bool near(double a, double b, double tol) {
   return a == b || fabs(a - b) <= tol * (1 + fabs(a));
 }
 
+/* Returns the greatest magnitude in a tensor of floats; 0 for other types. */
+static double greatest(const weft_tensor *t) {
+  double most = 0;
+  for (int64_t i = 0; t->dtype == WEFT_FLOAT && i < weft__tensor_count(t); i++)
+    if (isfinite(TENSOR_DATA(t, float)[i])) most = fmax(most, fabs((double)TENSOR_DATA(t, float)[i]));
+  return most;
+}
+
+/* An element that is a sum of large terms may be small.  Its error is that of the terms, and elements of the same
+ * tensor show how large these are. */
+static bool is_rounding(const weft_tensor *want, const weft_tensor *got, int64_t i) {
+  if (slack == 1 || want->dtype != WEFT_FLOAT) return false;
+  const double difference = (double)TENSOR_DATA(want, float)[i] - (double)TENSOR_DATA(got, float)[i];
+  return fabs(difference) <= 2e-6 * greatest(want);
+}
+
 static bool same_element(const weft_tensor *a, const weft_tensor *b, int64_t i) {
   if (a->dtype == WEFT_STRING) {
     const str *x = &TENSOR_DATA(a, str)[i], *y = &TENSOR_DATA(b, str)[i];
@@ -141,7 +157,7 @@ bool battery_agree(const test_case *c, const char *what, int i, const weft_tenso
     return false;
   }
   for (int64_t e = 0, n = weft__tensor_count(want); e < n; e++) {
-    if (same_element(want, got, e)) continue;
+    if (same_element(want, got, e) || is_rounding(want, got, e)) continue;
     text a = {0}, b = {0};
     weft__tensor_print(&a, want, 12);
     weft__tensor_print(&b, got, 12);

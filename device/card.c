@@ -3,14 +3,15 @@
  * A copy from the host goes through pinned memory.  The caller's bytes are copied there at once, and the card reads
  * them when its stream reaches the copy.  The staging buffer is used again when an event behind the copy has passed.
  * Bytes that are in pinned memory already, such as a tensor received from the network, are read from there.
- * A small copy is queued among the kernels instead, which takes no staging buffer and no events.
+ * A small copy needs no staging buffer, because the driver copies its bytes at once.  If no pinned memory is left, the
+ * copy reads the caller's bytes, and the caller waits for it.
  *
  * Copies run in parallel with kernels.  A copy from the host waits for kernels only if memory was allocated since the
  * last copy, because the former user of that memory may still run; later kernels wait for the copy.  A copy to the host
  * waits for the kernels so far.  Later kernels wait for it, unless its source is in the arena of a step, where it is
  * not overwritten before the end of the step (exec/passes/arena_layout.c).
  *
- * `lock` guards the staging buffers and order_event.  `capture_lock` is held by the thread that captures a step, from
+ * `lock` guards the staging buffers, order_event and peer_event.  `capture_lock` is held by the thread that captures a step, from
  * capture_begin to capture_end. */
 #include "device/card.h"
 
@@ -35,7 +36,6 @@ struct card {
   const gpu_api *api;
   int number;
   void *stream, *in, *out; /* for kernels, copies from the host, copies to the host */
-  void *order_event;       /* makes one stream wait for another; guarded by the lock */
   atomic_bool handed_out;  /* memory was allocated since the last copy from the host */
   memory_pool *pinned;
   size_t limit;
@@ -47,8 +47,9 @@ struct card {
   int n_event;
   int64_t event_capacity;
   pthread_mutex_t capture_lock; /* held by the thread that captures */
-  void *peer_event;             /* orders copies between cards */
   pthread_mutex_t lock;         /* guards what follows */
+  void *order_event;            /* makes one stream wait for another */
+  void *peer_event;             /* orders copies between cards */
   staged *first, **last, *spare;
 };
 
@@ -231,11 +232,10 @@ static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src)
   const char *what = "copying to the GPU";
   const size_t bytes = weft__tensor_bytes(src);
   if (!bytes) return WEFT_OK;
-  /* On the stream of the kernels, which needs no events.  A larger copy would hold them up. */
-  if (bytes <= GPU_SMALL_COPY && !weft__memory_pool_contains(c->pinned, src->data))
-    return card_check(c, c->api->copy_small(stream_of(c), dst->data, src->data, bytes), what);
   WEFT_TRY(card_check(c, card_wait_former_users(c), what));
-  weft_err err = card_copy_staged(c, dst->data, src, bytes);
+  const bool small = bytes <= GPU_SMALL_COPY && !weft__memory_pool_contains(c->pinned, src->data);
+  weft_err err = small ? card_check(c, c->api->copy_small(c->in, dst->data, src->data, bytes), what)
+                       : card_copy_staged(c, dst->data, src, bytes);
   if (err == WEFT_RESOURCE_EXHAUSTED) { /* no pinned memory is left */
     err = card_check(c, c->api->copy(c->in, dst->data, src->data, bytes, GPU_HOST_TO_DEVICE), what);
     if (!err) err = card_check(c, c->api->sync(c->in), what);
@@ -485,7 +485,9 @@ weft_err weft__card_create(card **out, const gpu_api *api, int number, size_t li
 void weft__card_destroy(card *c) {
   if (!c) return;
   if (c->stream) c->api->sync(c->stream);
+  pthread_mutex_lock(&c->lock);
   card_collect_staged(c);
+  pthread_mutex_unlock(&c->lock);
   weft__memory_pool_destroy(c->pool);
   for (staged *s = c->spare, *next; s; s = next) {
     next = s->next;

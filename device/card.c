@@ -11,8 +11,8 @@
  * waits for the kernels so far.  Later kernels wait for it, unless its source is in the arena of a step, where it is
  * not overwritten before the end of the step (exec/passes/arena_layout.c).
  *
- * `lock` guards the staging buffers, order_event and peer_event.  `capture_lock` is held by the thread that captures a step, from
- * capture_begin to capture_end. */
+ * `lock` guards the staging buffers, order_event and peer_event.  `capture_lock` is held by the thread that captures
+ * a step, from capture_begin to capture_end. */
 #include "device/card.h"
 
 #include "base/alloc.h"
@@ -278,7 +278,7 @@ static weft_err gpu_sync_copies_out(device *d) {
 
 static weft_err gpu_sync(device *d) {
   const card *c = card_of(d);
-  int code = c->api->sync(c->stream); /* it waits for the copies from the host */
+  int code = c->api->sync(c->stream); /* c->stream waits for c->in: gpu_copy_in */
   return code ? card_check(c, code, "running on the GPU") : gpu_sync_copies_out(d);
 }
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum {
-  MAX_PLANS = 32,   /* per request: each has its own memory */
-  MAX_SHAPES = 4,   /* sets of feed shapes that have plans: a batch, the last one of an epoch, those of a test */
-  MAX_ENTRIES = 512 /* sets of shapes and values that are counted */
+  MAX_PLANS = 32, /* per request: each has its own memory */
+  MAX_SHAPES = 4, /* sets of feed shapes that have plans: those of a batch and of the last one, in training and tests */
+  MAX_ENTRIES = 512 /* sets of shapes and values that are remembered */
 };
 
 typedef struct variant {
@@ -22,8 +22,9 @@ typedef struct variant {
 struct plan_variants {
   decisions *of; /* NULL: none */
   int n_feed, n_value;
-  int64_t *now; /* values of the last call of find */
-  variant *list, *asked;
+  int64_t *now; /* the values that the last weft__variants_find computed */
+  variant *list;
+  variant *asked; /* the entry for which the last weft__variants_find asked for a plan */
   int n, n_plan;
   bool useless; /* no more plans are asked for */
 };

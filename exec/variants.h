@@ -1,12 +1,12 @@
 /* variants.h - plans of one request for particular feeds: their shapes and, on a GPU, the values that decide loops and
  * branches.
  *
- * Programs declare batches of unknown size ([None, 784]).  Then the shapes behind them are unknown too, and kernels
- * whose shapes are unknown are not fused.  And a step whose loops depend on feeds (the longest text of a batch,
+ * Programs declare batches of unknown size ([None, 784]).  Then the shapes computed from them are unknown too, and
+ * kernels whose shapes are unknown are not fused.  And a step whose loops depend on feeds (the longest text of a batch,
  * is_training) runs node by node from the host.  With the shapes and the deciding values known, the step is a straight
  * plan that is fused and, on a GPU, captured as a CUDA graph.  So when the same ones come a second time, a plan is made
- * for them, and used whenever they come again.  Its random numbers go on where those of the request's other plans are:
- * a generator is a resource of the session that is found by its node's name (kernels/random/philox.c).
+ * for them, and used whenever they come again.  All plans of a request share one generator of random numbers per node:
+ * it is a resource of the session that is found by the node's name (kernels/random/philox.c).
  *
  * At most 32 plans are made for a request, for at most 4 sets of shapes; none is dropped for another.  Sessions of a
  * cluster and mixed precision have none.  WEFT_GPU_FED_LENGTHS=0 or WEFT_GPU_NO_REPLAY=1 turns all of this off.
@@ -19,7 +19,7 @@
 
 typedef struct plan_variants plan_variants;
 
-/* What a variant's plan may take for granted (plan_devices.assumed). */
+/* What a variant's plan assumes (plan_devices.assumed). */
 typedef struct assumptions {
   const shape *feed_shape; /* of each feed; NULL: nothing is asked for */
   const decisions *of;     /* NULL: no value decides */
@@ -30,7 +30,7 @@ typedef struct assumptions {
 weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d);
 void weft__variants_destroy(plan_variants *v); /* NULL is allowed */
 /* Returns the plan for the shapes of these feeds and the values that they give, or NULL if there is none.  If one
- * should be made, *assumed is what it takes for granted and the caller calls weft__variants_add; else
+ * should be made, *assumed is what it assumes and the caller calls weft__variants_add; else
  * assumed->feed_shape is NULL. */
 plan *weft__variants_find(plan_variants *v, const weft_tensor *const *feed, assumptions *assumed);
 /* Adds the plan that was made for the feeds of the last weft__variants_find.  NULL: it could not be made without loops

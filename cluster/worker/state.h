@@ -65,7 +65,7 @@ typedef struct worker_step {
   bool listed, ran;  /* in the table; a part has run in it */
   bool auto_cleanup; /* is dropped once nothing uses it and its rendezvous is empty: no CleanupGraph will come */
   int64_t used_ns;
-  timer expiry;            /* step expiry: set when the caller of its run went away */
+  timer expiry;            /* step expiry: step.c says what sets it */
   worker_partial *partial; /* or NULL */
   struct worker_step *next;
 } worker_step;

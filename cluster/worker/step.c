@@ -1,8 +1,10 @@
 /* step.c - the steps that run on this task, and their expiry.
  *
- * The first run or RecvTensor of a step creates it.  CleanupGraph drops it; with auto_cleanup it is dropped when its
- * run has ended and its last value was received.  If the master that should send CleanupGraph is gone, the step
- * expires: one second after its RunGraph was canceled, or else when nothing has used it for an hour.
+ * The first run, RecvTensor or sent value of a step creates it.  CleanupGraph drops it; with auto_cleanup it is dropped
+ * when its run has ended and its last value was received, and a step that only canceled calls used is dropped with the
+ * last of them.  If the master that should send CleanupGraph is gone, the step expires: one second after its RunGraph
+ * was canceled, a task that it exchanges values with was lost, or a chief restored; or else when nothing has used it
+ * for an hour.
  *
  * The lock of state.h guards the table.  Steps are removed under it, and aborted and freed without it. */
 #include "base/alloc.h"
@@ -19,8 +21,8 @@ static worker_step **worker_step_bucket(worker *w, int64_t id) {
 
 static weft_err worker_step_create(worker *w, int64_t id, worker_step **out) {
   if (w->n_step >= STEPS_MAX)
-    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Task %s has %d steps that no master cleaned up", w->task->name,
-                      w->n_step);
+    return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Task %s has %d steps, the maximum: close sessions that are not needed",
+                      w->task->name, w->n_step);
   worker_step *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   weft_err err = weft__rendezvous_create(
@@ -160,7 +162,7 @@ static void worker_steps_abort(worker_step *all, const char *why) {
   }
 }
 
-static bool worker_step_is_unused(const worker_step *s, int64_t now) {
+static bool worker_step_is_stale(const worker_step *s, int64_t now) {
   return atomic_load(&s->refs) == 1 && now - s->used_ns > UNUSED_NS;
 }
 
@@ -172,7 +174,7 @@ static bool worker_step_is_any(const worker_step *s, int64_t now) {
 void weft__worker_steps_sweep(void *arg) {
   worker *w = arg;
   pthread_mutex_lock(&w->lock);
-  worker_step *lost = worker_steps_take(w, worker_step_is_unused);
+  worker_step *lost = worker_steps_take(w, worker_step_is_stale);
   pthread_mutex_unlock(&w->lock);
   worker_steps_abort(lost, "The step was not used for an hour");
 }
@@ -181,7 +183,7 @@ void weft__worker_steps_finish(worker *w) {
   pthread_mutex_lock(&w->lock);
   worker_step *all = worker_steps_take(w, worker_step_is_any);
   pthread_mutex_unlock(&w->lock);
-  worker_steps_abort(all, "The task is going away");
+  worker_steps_abort(all, "The task is shutting down");
 }
 
 weft_err weft__worker_send_value(worker *w, int64_t id, const char *key, const weft_tensor *t) {

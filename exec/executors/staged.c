@@ -10,9 +10,9 @@
  * sleeps instead, and sets awaited_stage to -1 itself.  A run's lock guards its counts and its first failure
  * (exec/executors/run.h).
  *
- * The master gives the step a deadline, and may cancel the step; both end the receives (state/rendezvous.h), and so the
- * run.  If a faulty master gave wrong stage numbers, tasks may wait for each other; the deadline ends such a step,
- * too. */
+ * If the run has a timeout, the master gives the step a deadline; it may also cancel the step.  Both end the receives
+ * (state/rendezvous.h), and so the run.  If a faulty master gave wrong stage numbers, tasks may wait for each other
+ * until then. */
 #include "exec/executors/staged.h"
 
 #include "base/alloc.h"
@@ -60,7 +60,7 @@ static int compare_sort_keys(const void *a, const void *b) {
 
 /* Stage numbers come from another task, and some arrays have an entry per stage, so larger numbers count as STAGE_MAX:
  * all those stages are one, which begins when all its receives have ended.  A step with so many stages may wait until
- * its deadline for a value that depends on one of its own sends. */
+ * its deadline or its cancellation for a value that depends on one of its own sends. */
 enum { STAGE_MAX = 1 << 16 };
 
 static int stage_of(const weft_node *n, const int *stage) {
@@ -297,7 +297,8 @@ static bool stage_try_pass_to_pool(staged *s, int stage) {
 static bool staged_run_ready_stages(staged *s, bool borrowed, weft_err *err) {
   for (;;) {
     const bool over = s->next >= s->run.plan->n_item;
-    /* After the last item, the last stage is asked once more: if the run failed early, receives may be outstanding. */
+    /* After the last item, stage_try_begin is called once more: if the run failed early, receives may be
+     * outstanding. */
     const int stage = over ? s->run.plan->staged.n_stage - 1 : s->run.plan->item[s->next].stage;
     if (!stage_try_begin(s, stage, err)) return false;
     if (*err || over) return true;

@@ -1,11 +1,11 @@
 /* unroll_distinct.c - lets a GPU make ids distinct without telling the host how many there are.
  *
  * Before an optimizer updates rows, it adds up the gradients of equal ids: it makes the ids distinct, reads how many
- * there are, and sums the gradients by the number of their id.  On a GPU the host would wait for that number in the
- * middle of the step, because shapes depend on it; int32 ids would even be made distinct on the host.  If only updates
- * of rows see the distinct ids and what is computed from the sums, the copy of the step pads them instead
- * (fusion.padded): there are as many as ids, the rest are negative, and GPU kernels that update rows skip these.  So
- * all shapes are known, and nothing waits.
+ * distinct ids there are, and sums the gradients by the index that their id has among them.  On a GPU the host would
+ * wait for that count in the middle of the step, because shapes depend on it; int32 ids would even be made distinct on
+ * the host.  If only updates of rows see the distinct ids and what is computed from the sums, the copied request
+ * (unroll.h) pads them instead (fusion.padded): the list of distinct ids is as long as the list of ids, the rest of it
+ * is negative, and GPU kernels that update rows skip negative ids.  So all shapes are known, and nothing waits.
  *
  * The pass follows the values of one such node through the request.  It gives up at the first reader that could tell
  * padded values from others. */
@@ -17,9 +17,9 @@
 #include <string.h>
 
 typedef enum meaning {
-  OTHER,   /* it does not depend on the distinct ids, or only as an updated variable does */
+  OTHER,   /* it does not depend on the distinct ids, or only through a variable that was updated */
   IDS,     /* the distinct ids */
-  NUMBERS, /* for each id, the number of its equal among them */
+  INDICES, /* for each id, its index among the distinct ids */
   ROWS,    /* one row for each distinct id */
   COUNT    /* computed from how many there are */
 } meaning;
@@ -40,7 +40,7 @@ static const device *device_of(const unroller *u, const weft_node *n) {
 
 static meaning meaning_of(const follower *f, weft_out o) {
   if (weft__feeds_find(&f->u->feeds, o) >= 0) return OTHER;
-  if (o.node == f->distinct->id) return o.slot == 0 ? IDS : NUMBERS;
+  if (o.node == f->distinct->id) return o.slot == 0 ? IDS : INDICES;
   return f->of[o.node];
 }
 
@@ -53,7 +53,7 @@ static bool takes_rows(const follower *f, const weft_node *n) {
   return true;
 }
 
-/* Returns true if every input is computed from the number of distinct ids, or from nothing of them. */
+/* Returns true if every input is computed from the count of distinct ids, or does not depend on them. */
 static bool takes_counts(const follower *f, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++)
     if (meaning_of(f, n->in[i]) != OTHER && meaning_of(f, n->in[i]) != COUNT) return false;
@@ -65,10 +65,10 @@ static bool is_plain_compute(const weft_node *n) {
          n->n_out > 0;
 }
 
-/* Returns true for a sum of rows by these numbers. */
-static bool sums_by_numbers(const follower *f, const weft_node *n) {
+/* Returns true for a sum of rows by these indices. */
+static bool sums_by_indices(const follower *f, const weft_node *n) {
   return unroll_distinct_has_role(n, ROLE_SUM_ROWS) && meaning_of(f, n->in[0]) == OTHER &&
-         meaning_of(f, n->in[1]) == NUMBERS && meaning_of(f, n->in[2]) == COUNT;
+         meaning_of(f, n->in[1]) == INDICES && meaning_of(f, n->in[2]) == COUNT;
 }
 
 /* Returns true for an update of a variable's rows on the same GPU whose ids are the distinct ones, and whose only other
@@ -81,7 +81,7 @@ static bool updates_rows(const follower *f, const weft_node *n) {
   int rows = 0;
   for (int i = 0; i < n->n_in; i++) {
     const meaning m = meaning_of(f, n->in[i]);
-    if (m == COUNT || m == NUMBERS || (m == IDS) != (i == at)) return false;
+    if (m == COUNT || m == INDICES || (m == IDS) != (i == at)) return false;
     rows += m == ROWS;
   }
   return rows == 1;
@@ -95,7 +95,7 @@ static bool follow_node(follower *f, const weft_node *n) {
   if (!reads || n == f->distinct) return true;
   if (updates_rows(f, n)) return true;
   if (!is_plain_compute(n) || f->u->frames.home[n->id] != 0) return false;
-  if (sums_by_numbers(f, n))
+  if (sums_by_indices(f, n))
     f->of[n->id] = ROWS;
   else if (n->op->flags & OP_SHAPE_ONLY)
     f->of[n->id] = COUNT;

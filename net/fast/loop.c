@@ -15,7 +15,7 @@
  * chance.  So there are two epolls.  The inner epoll watches the sources of the primary loop; a caller polls it.  The
  * outer epoll watches the inner one, and only while no caller polls; the loop's thread polls it.  A change of the
  * poller is thus one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner
- * epoll itself, which saves a step.  When the first caller starts, that thread may still wait there, for
+ * epoll itself, which saves an epoll_wait.  When the first caller starts, that thread may still wait there, for
  * LOOP_SLOW_TICK_MS at most.  This does no harm: the thread dispatches what it gets, and passes a wakeup on to the
  * caller.  If a caller starts while another one stops, or while the loop's thread arms the outer epoll again, that
  * epoll may stay armed while a caller polls; then the loop's thread wakes once, dispatches what it finds and leaves it
@@ -95,8 +95,8 @@ struct loop_group {
   atomic_bool caller_has_polled; /* since the group was created; never false again */
 
   int tick_fd; /* wakes the primary thread; in both epolls, since it may wait on either */
-  /* 0: tick every LOOP_SLOW_TICK_MS.  Else every LOOP_TICK_MS: weft__loop_tick_often was called so often since a tick
-   * found that no ticker wants ticks. */
+  /* The number of calls of weft__loop_tick_often since it was last set to 0, which a tick does that finds no ticker
+   * which wants ticks.  0: tick every LOOP_SLOW_TICK_MS, else every LOOP_TICK_MS. */
   atomic_uint_fast64_t tick_requests;
   _Atomic int64_t ticked_ns; /* when the tickers were called last; written with the primary loop's dispatch lock */
   pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
@@ -159,14 +159,14 @@ static bool primary_tick_is_due(const loop_group *g, int64_t now) {
   return now - atomic_load(&g->ticked_ns) >= tick_period_ms(g) * NS_PER_MS;
 }
 
-/* Calls the tickers if their time has come.  The caller holds the dispatch lock of the primary loop, and has no source
- * in hand: a tick may remove any.  The requests for frequent ticks are dropped only after the last tick, and only those
+/* Calls the tickers if their time has come.  The caller holds the dispatch lock of the primary loop, and uses no
+ * source: a tick may remove any.  The requests for frequent ticks are dropped only after the last tick, and only those
  * that had come before the first: so one that comes during the ticks is not forgotten. */
 static void primary_tick_locked(loop_group *g, int64_t now) {
   WEFT_ASSERT(weft__lock_is_held(&primary_loop(g)->dispatch_lock));
   if (!primary_tick_is_due(g, now)) return;
   bool soon = false;
-  uint_fast64_t answered = atomic_load(&g->tick_requests);
+  uint_fast64_t requests_before = atomic_load(&g->tick_requests);
   atomic_store(&g->ticked_ns, now);
   pthread_mutex_lock(&g->tick_lock);
   WEFT_LIST_FOR_EACH(link, &g->tickers) {
@@ -180,8 +180,8 @@ static void primary_tick_locked(loop_group *g, int64_t now) {
   }
   pthread_mutex_unlock(&g->tick_lock);
   if (!soon)
-    atomic_compare_exchange_strong(&g->tick_requests, &answered, 0);
-  else if (answered == 0)
+    atomic_compare_exchange_strong(&g->tick_requests, &requests_before, 0);
+  else if (requests_before == 0)
     weft__loop_tick_often(g);
 }
 
@@ -200,7 +200,7 @@ static bool loop_dispatch_locked(loop *l, sync_event *until) {
     if (l == primary_loop(l->group)) primary_tick_locked(l->group, now);
     if (!weft__ready_queue_has_ready(&l->ready)) continue;
     loop_yield(l);
-    if (until || !caller_polls(l->group)) /* `until` is set: this thread is the poller */
+    if (until || !caller_polls(l->group)) /* with `until` this thread is the poller */
       loop_forward_wakeup(l->group, loop_poll(l, 0));
   }
   return false;

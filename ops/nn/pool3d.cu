@@ -1,8 +1,9 @@
 /* pool3d.cu - MaxPool3D and AvgPool3D on the GPU, and their gradients.
  *
  * A thread computes one element, or sixteen bytes of channels if these are last in memory: the volumes of its arguments
- * then count such packs as channels.  Gradients are gathered: each element of a volume reads the windows that contain it,
- * in order, so that results repeat and are the CPU's.  The gradient of a maximum goes to every element that equals it.
+ * then count such packs as channels.  Gradients are gathered: each element of a volume reads the windows that contain
+ * it, in order, so that results repeat and are the CPU's.  The gradient of a maximum goes to every element that equals
+ * it.
  */
 #include "kernels/conv/volume.cuh"
 #include <float.h>
@@ -54,20 +55,25 @@ template <class F> __device__ inline void pool3d_each(const ranges &r, const F &
       for (at[2] = r.begin[2]; at[2] < r.end[2]; at[2]++) f(at);
 }
 
-template <class T, int V> struct alignas(sizeof(T) * V) pack { T v[V]; };
+template <class T, int V> struct alignas(sizeof(T) * V) pack {
+  using type = T;
+  enum { size = V };
+  T v[V];
+};
 
 /* Returns the lowest finite number, which the maximum of a window begins with. */
 template <class A> __device__ A pool3d_lowest() { return sizeof(A) == sizeof(double) ? (A)-DBL_MAX : (A)-FLT_MAX; }
 
-template <class T, int V>
-__global__ void max3d_kernel(const pack<T, V> *x, pack<T, V> *y, int64_t count, const pool3d_args a) {
+template <class P> __global__ void max3d_kernel(const P *x, P *y, int64_t count, const pool3d_args a) {
+  using T = typename P::type;
+  constexpr int V = P::size;
   GPU_EACH(i, count) {
     const spot3 s = volume_spot(a.out, i);
-    pack<T, V> max;
+    P max;
 #pragma unroll
     for (int v = 0; v < V; v++) max.v[v] = (T)pool3d_lowest<T>();
     pool3d_each(pool3d_inside(a.w, s.at), [&](const int at[3]) {
-      const pack<T, V> here = x[volume_at(a.in, s.n, at, s.c)];
+      const P here = x[volume_at(a.in, s.n, at, s.c)];
 #pragma unroll
       for (int v = 0; v < V; v++)
         if ((wide<T>)here.v[v] > (wide<T>)max.v[v] || here.v[v] != here.v[v]) max.v[v] = here.v[v];
@@ -76,21 +82,22 @@ __global__ void max3d_kernel(const pack<T, V> *x, pack<T, V> *y, int64_t count, 
   }
 }
 
-template <class T, int V>
-__global__ void max3d_grad_kernel(const pack<T, V> *x, const pack<T, V> *y, const pack<T, V> *g, pack<T, V> *dx,
-                                  int64_t count, const pool3d_args a) {
+template <class P>
+__global__ void max3d_grad_kernel(const P *x, const P *y, const P *g, P *dx, int64_t count, const pool3d_args a) {
+  using T = typename P::type;
+  constexpr int V = P::size;
   GPU_EACH(i, count) {
     const spot3 s = volume_spot(a.in, i);
-    const pack<T, V> mine = x[i];
+    const P mine = x[i];
     wide<T> sum[V] = {};
     pool3d_each(pool3d_over(a.w, s.at), [&](const int at[3]) {
       const uint32_t o = volume_at(a.out, s.n, at, s.c);
-      const pack<T, V> most = y[o], slope = g[o];
+      const P most = y[o], slope = g[o];
 #pragma unroll
       for (int v = 0; v < V; v++)
         if (mine.v[v] == most.v[v]) sum[v] += (wide<T>)slope.v[v];
     });
-    pack<T, V> z;
+    P z;
 #pragma unroll
     for (int v = 0; v < V; v++) z.v[v] = (T)sum[v];
     dx[i] = z;
@@ -112,37 +119,39 @@ __global__ void max3d_grad_grad_kernel(const T *x, const T *y, const T *g, T *z,
   }
 }
 
-template <class T, int V>
-__global__ void avg3d_kernel(const pack<T, V> *x, pack<T, V> *y, int64_t count, const pool3d_args a) {
+template <class P> __global__ void avg3d_kernel(const P *x, P *y, int64_t count, const pool3d_args a) {
+  using T = typename P::type;
+  constexpr int V = P::size;
   GPU_EACH(i, count) {
     const spot3 s = volume_spot(a.out, i);
     const ranges r = pool3d_inside(a.w, s.at);
     const int n = pool3d_count(r);
     wide<T> sum[V] = {};
     pool3d_each(r, [&](const int at[3]) {
-      const pack<T, V> here = x[volume_at(a.in, s.n, at, s.c)];
+      const P here = x[volume_at(a.in, s.n, at, s.c)];
 #pragma unroll
       for (int v = 0; v < V; v++) sum[v] += (wide<T>)here.v[v];
     });
-    pack<T, V> z;
+    P z;
 #pragma unroll
     for (int v = 0; v < V; v++) z.v[v] = (T)(n ? sum[v] / (wide<T>)n : sum[v]);
     y[i] = z;
   }
 }
 
-template <class T, int V>
-__global__ void avg3d_grad_kernel(const pack<T, V> *g, pack<T, V> *dx, int64_t count, const pool3d_args a) {
+template <class P> __global__ void avg3d_grad_kernel(const P *g, P *dx, int64_t count, const pool3d_args a) {
+  using T = typename P::type;
+  constexpr int V = P::size;
   GPU_EACH(i, count) {
     const spot3 s = volume_spot(a.in, i);
     wide<T> sum[V] = {};
     pool3d_each(pool3d_over(a.w, s.at), [&](const int at[3]) {
-      const pack<T, V> slope = g[volume_at(a.out, s.n, at, s.c)];
+      const P slope = g[volume_at(a.out, s.n, at, s.c)];
       const wide<T> n = (wide<T>)pool3d_count(pool3d_inside(a.w, at));
 #pragma unroll
       for (int v = 0; v < V; v++) sum[v] += (wide<T>)slope.v[v] / n;
     });
-    pack<T, V> z;
+    P z;
 #pragma unroll
     for (int v = 0; v < V; v++) z.v[v] = (T)sum[v];
     dx[i] = z;
@@ -190,7 +199,7 @@ template <bool is_max> static weft_err pool3d_gpu(kernel *k) {
   return pool3d_packs(k, x.dtype, a, {x.data, y.data}, [&](auto t, auto v, const pool3d_args &args) {
     constexpr int V = decltype(v)::value;
     using P = pack<decltype(t), V>;
-    auto *const of = is_max ? max3d_kernel<decltype(t), V> : avg3d_kernel<decltype(t), V>;
+    auto *const of = is_max ? max3d_kernel<P> : avg3d_kernel<P>;
     of<<<gpu_blocks(y.count / V), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const P>(x), gpu_data<P>(y), y.count / V,
                                                                    args);
     return gpu_launched(k);

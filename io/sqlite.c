@@ -9,12 +9,16 @@ static sqlite_functions functions;
 static bool is_loaded;
 
 static void sqlite_load_once(void) {
-  static const char *const names[] = {"sqlite3_open_v2",     "sqlite3_close",         "sqlite3_prepare_v2",
-                                      "sqlite3_step",        "sqlite3_finalize",      "sqlite3_column_count",
-                                      "sqlite3_errmsg",      "sqlite3_column_int64",  "sqlite3_column_double",
-                                      "sqlite3_column_blob", "sqlite3_column_bytes",  "sqlite3_busy_timeout",
-                                      "sqlite3_bind_int64",  "sqlite3_bind_double",   "sqlite3_bind_text",
-                                      "sqlite3_bind_blob",   "sqlite3_bind_zeroblob", "sqlite3_last_insert_rowid"};
+  static const char *const names[] = {"sqlite3_open_v2",         "sqlite3_close",
+                                      "sqlite3_prepare_v2",      "sqlite3_step",
+                                      "sqlite3_finalize",        "sqlite3_column_count",
+                                      "sqlite3_errmsg",          "sqlite3_column_int64",
+                                      "sqlite3_column_double",   "sqlite3_column_blob",
+                                      "sqlite3_column_bytes",    "sqlite3_busy_timeout",
+                                      "sqlite3_bind_int64",      "sqlite3_bind_double",
+                                      "sqlite3_bind_text",       "sqlite3_bind_blob",
+                                      "sqlite3_bind_zeroblob",   "sqlite3_last_insert_rowid",
+                                      "sqlite3_progress_handler"};
   void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
   void *found[sizeof names / sizeof *names] = {0};
   is_loaded = library != NULL;

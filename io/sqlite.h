@@ -33,6 +33,8 @@ typedef struct sqlite_functions {
   int (*bind_blob)(sqlite_statement *s, int i, const void *v, int size, void (*destroy)(void *));
   int (*bind_zeros)(sqlite_statement *s, int i, int size);
   int64_t (*last_row)(sqlite_connection *c);
+  /* Calls fn after every so many instructions of a query, which ends with an error if fn returns a number but 0. */
+  void (*on_progress)(sqlite_connection *c, int instructions, int (*fn)(void *arg), void *arg);
 } sqlite_functions;
 
 /* Sets *out, which is constant from then on.  Returns FAILED_PRECONDITION with the name of `user`, which needs the

@@ -6,6 +6,7 @@
  * long. */
 #include "kernels/array/distinct.h"
 #include "base/assert.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum { FIRST_BITS = 17 }; /* at most so many for the first table: 1 MiB */
@@ -61,6 +62,7 @@ static weft_err table_make(kernel *k, table *t, int bits) {
 static inline __attribute__((always_inline)) weft_err list_number(kernel *k, table *t, list *l, size_t bytes,
                                                                   bool same_upper, bool long_idx) {
   for (int64_t i = 0; i < l->n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const uint64_t key = list_at(l->x, bytes, i);
     slot *s = table_find(t, l, bytes, same_upper, key);
     if (s->number == 0) {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 #include <assert.h>
 
 enum { FILL_LANES = 16 };
@@ -264,28 +265,46 @@ static void plan_broadcast(elementwise_work *j, const weft_tensor *const *in, co
   for (int k = 0; k < j->n_in; k++) choose_kind(j, &j->in[k]);
 }
 
-void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float, int n_in,
-                           const weft_tensor *const *in, weft_tensor *out) {
+/* Sets all members but loop and arg. */
+static void plan_operands(elementwise_work *j, bool through_float, int n_in, const weft_tensor *const *in,
+                          const weft_tensor *out) {
   assert(n_in >= 1 && n_in <= ELEM_MAX_IN);
-  elementwise_work j;
-  j.loop = loop, j.arg = arg, j.n_in = n_in;
-  j.count = weft__tensor_count(out);
-  j.out = out->data;
-  j.out_size = weft__dtype_size(out->dtype);
-  j.narrow = through_float ? as_float(out->dtype) : WEFT_INVALID;
-  if (j.count == 0) return;
+  j->n_in = n_in;
+  j->count = weft__tensor_count(out);
+  j->out = out->data;
+  j->out_size = weft__dtype_size(out->dtype);
+  j->narrow = through_float ? as_float(out->dtype) : WEFT_INVALID;
+  if (j->count == 0) return;
   bool plain = true; /* every operand has the output's shape or is a scalar */
   for (int i = 0; i < n_in; i++) {
-    plan_operand(&j.in[i], in[i], through_float);
+    plan_operand(&j->in[i], in[i], through_float);
     const int64_t count = weft__tensor_count(in[i]);
-    if (count != j.count && count == 1) j.in[i].kind = TILE;
-    plain = plain && (count == j.count || count == 1);
+    if (count != j->count && count == 1) j->in[i].kind = TILE;
+    plain = plain && (count == j->count || count == 1);
   }
-  if (!plain) plan_broadcast(&j, in, &out->shape);
+  if (!plain) plan_broadcast(j, in, &out->shape);
+}
+
+void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float, int n_in,
+                           const weft_tensor *const *in, weft_tensor *out) {
+  elementwise_work j;
+  j.loop = loop, j.arg = arg;
+  plan_operands(&j, through_float, n_in, in, out);
+  if (j.count == 0) return;
   if (j.count <= ELEM_BLOCK)
     run_blocks(&j, 0, j.count);
   else
     weft__kernel_loop(k, (j.count + ELEM_BLOCK - 1) / ELEM_BLOCK, cost, run_piece, &j);
+}
+
+weft_err weft__elementwise_run_long(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float,
+                                    int n_in, const weft_tensor *const *in, weft_tensor *out) {
+  elementwise_work j;
+  j.loop = loop, j.arg = arg;
+  plan_operands(&j, through_float, n_in, in, out);
+  if (j.count > ELEM_BLOCK) return weft__long_loop(k, (j.count + ELEM_BLOCK - 1) / ELEM_BLOCK, cost, run_piece, &j);
+  if (j.count > 0) run_blocks(&j, 0, j.count);
+  return WEFT_OK;
 }
 
 int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i) {
@@ -324,8 +343,7 @@ weft_err weft__elementwise(kernel *k, const elem_op *e, const void *arg) {
   if (!loop) return weft__kernel_no_type(k, type);
   weft_tensor *out = weft__elementwise_out(k, &s);
   if (!out) return WEFT_OOM;
-  weft__elementwise_run(k, loop, e->cost, arg, through_float, k->n_in, k->in, out);
-  return WEFT_OK;
+  return weft__elementwise_run_long(k, loop, e->cost, arg, through_float, k->n_in, k->in, out);
 }
 
 weft_err weft__elementwise_cpu(kernel *k) { return weft__elementwise(k, k->op->elem, NULL); }

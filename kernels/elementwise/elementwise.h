@@ -40,6 +40,9 @@ weft_err weft__elementwise_cpu(kernel *k);
  * share its memory.  With `through_float`, the loop gets half and bfloat16 operands as floats. */
 void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float, int n_in,
                            const weft_tensor *const *in, weft_tensor *out);
+/* The same, but returns an error if the step ended first: then `out` lacks elements.  Not for variables. */
+weft_err weft__elementwise_run_long(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float,
+                                    int n_in, const weft_tensor *const *in, weft_tensor *out);
 /* Creates output 0 with this shape, over the input that the plan allows it to overwrite, if any.  NULL as weft__out. */
 weft_tensor *weft__elementwise_out(kernel *k, const shape *s);
 

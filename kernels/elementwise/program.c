@@ -35,8 +35,7 @@ static weft_err program_cpu(kernel *k) {
   }
   weft_tensor *out = weft__elementwise_out(k, &s);
   if (!out) return WEFT_RESOURCE_EXHAUSTED;
-  weft__elementwise_run(k, weft__program_run, p->cost, p, false, k->n_in, k->in, out);
-  return WEFT_OK;
+  return weft__elementwise_run_long(k, weft__program_run, p->cost, p, false, k->n_in, k->in, out);
 }
 
 const op weft__program_op = {.def = "_Fused", .cpu = program_cpu, .unprepare = weft__free, .flags = OP_INPLACE};
@@ -110,6 +109,5 @@ weft_err weft__epilogue_run(kernel *k, const fused_epilogue *e) {
   if (!weft__shape_equal(&s, &y->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s does not broadcast to %s", weft__shape_text(&s),
                              weft__shape_text(&y->shape));
-  weft__elementwise_run(k, weft__program_run, e->program.cost, &e->program, false, n, in, y);
-  return WEFT_OK;
+  return weft__elementwise_run_long(k, weft__program_run, e->program.cost, &e->program, false, n, in, y);
 }

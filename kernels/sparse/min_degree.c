@@ -8,6 +8,8 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
+enum { ROW_WORK = 64 }; /* of long_work, to update a row: about the cliques that it is in */
+
 typedef struct clique {
   int32_t *row; /* NULL: none, or one that was replaced */
   int32_t n;
@@ -223,12 +225,15 @@ static weft_err eliminate(elimination *g, int32_t p) {
   return WEFT_OK;
 }
 
-weft_err weft__min_degree(int32_t n, const int32_t *rows, const int32_t *cols, int32_t *order) {
+weft_err weft__min_degree(long_work *work, int32_t n, const int32_t *rows, const int32_t *cols, int32_t *order) {
   elimination g = {.n = n, .left = n};
   weft_err err = elimination_init(&g, rows, cols);
+  int64_t spent = 0;
   for (int32_t i = 0; i < n && !err; i++) {
     order[i] = find_least(&g);
     err = eliminate(&g, order[i]);
+    if (weft__long_work_spent(work, &spent, (int64_t)ROW_WORK * (g.made[order[i]].n + 1)))
+      err = weft__long_work_end(work);
   }
   elimination_finish(&g);
   return err;

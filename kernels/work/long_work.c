@@ -17,6 +17,10 @@ weft_err weft__long_work_end(long_work *w) {
   return weft__fail(WEFT_CANCELLED, "The step ended while a kernel was computing");
 }
 
+weft_err weft__long_check(const kernel *k) {
+  return k->step ? weft__kernel_in(k, weft__step_check_time(k->step)) : WEFT_OK;
+}
+
 typedef struct long_range {
   long_work work;
   pool_loop *fn;
@@ -33,10 +37,14 @@ static void long_range_run(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-weft_err weft__long_loop(kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg) {
+weft_err weft__long_loop(const kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg) {
   long_range r = {.work = weft__long_work(k), .fn = fn, .arg = arg};
   r.piece = LONG_LOOP_NS / (cost > 0 ? cost : 1);
   if (r.piece < 1) r.piece = 1;
+  if (n <= r.piece) {
+    weft__kernel_loop(k, n, cost, fn, arg);
+    return WEFT_OK;
+  }
   weft__kernel_loop(k, n, cost, long_range_run, &r);
   return weft__kernel_in(k, weft__long_work_end(&r.work));
 }

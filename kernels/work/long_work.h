@@ -38,16 +38,24 @@ static inline bool weft__long_work_spent(long_work *w, int64_t *spent, int64_t c
   *spent = 0;
   return false;
 }
+/* For a loop on the kernel's own thread whose turns cost less than ten microseconds each: checks the step at every so
+ * many of them, and returns its error if it has ended. */
+enum { LONG_TURNS = 1 << 15 };
+weft_err weft__long_check(const kernel *k);
+static inline weft_err weft__long_turn(const kernel *k, int64_t turn) {
+  return (turn & (LONG_TURNS - 1)) == LONG_TURNS - 1 ? weft__long_check(k) : WEFT_OK;
+}
 /* Returns true if a check has found that the step has ended; checks nothing itself.  w may be NULL. */
 static inline bool weft__long_work_is_over(const long_work *w) {
   return w && atomic_load_explicit(&w->over, memory_order_relaxed);
 }
 /* Returns the error of a step that ended before the work did, or OK.  Called by the kernel's thread, after the work. */
 weft_err weft__long_work_end(long_work *w);
-/* Like weft__kernel_loop, with a check of the step every LONG_LOOP_NS by the cost of the items, in nanoseconds.
- * Returns the error of a step that ended before all items were computed, or OK.  fn may be called more often than
- * without the checks. */
-enum { LONG_LOOP_NS = 50000000 };
-weft_err weft__long_loop(kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg);
+/* Like weft__kernel_loop, with a check of the step every LONG_LOOP_NS by the cost of the items, in nanoseconds; none if
+ * all items cost less.  Returns the error of a step that ended before all items were computed, or OK.  fn may be called
+ * more often than without the checks.  Not for loops that change variables: one that ends early would leave a variable
+ * half changed. */
+enum { LONG_LOOP_NS = 10000000 };
+weft_err weft__long_loop(const kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg);
 
 #endif

@@ -8,6 +8,7 @@
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
 #include "kernels/array/index.h"
+#include "kernels/work/long_work.h"
 #include "state/combine.h"
 
 /* ---- shape rules: indices (..., depth), updates (..., slice) and a target whose last dimensions are slice ---- */
@@ -128,6 +129,7 @@ static weft_err scatter_into(kernel *k, weft_tensor *y, const weft_tensor *t, co
   int64_t width = weft__shape_product(&y->shape, weft__int_sat(depth), y->shape.rank);
   WEFT_TRY(scatter_nd_check_rows(k, &y->shape, t, rows, depth));
   for (int64_t i = 0; i < rows; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     int64_t at = weft__index_row(t, i, depth, y->shape.dim);
     WEFT_TRY(combine_slice(what, y->dtype, weft__element(y->dtype, y->data, at * width),
                            weft__element_const(y->dtype, u->data, i * width), width));

@@ -3,6 +3,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/array/index.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 /* ---- LowerBound, UpperBound: for each value, the number of elements of its row that are < (or <=) the value ---- */
@@ -108,8 +109,7 @@ static weft_err search_bound(kernel *k, bool ties) {
   if (s.x->shape.dim[0] != s.v->shape.dim[0])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Leading dim_size of both tensors must match.");
   if (!(s.y = weft__out(k, 0, &s.v->shape))) return WEFT_OOM;
-  weft__kernel_loop(k, weft__tensor_count(s.v), 30, search_loop(s.x->dtype), &s);
-  return WEFT_OK;
+  return weft__long_loop(k, weft__tensor_count(s.v), 30, search_loop(s.x->dtype), &s);
 }
 
 static weft_err lower_cpu(kernel *k) { return search_bound(k, false); }
@@ -146,6 +146,7 @@ static weft_err unravel_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, t->shape.rank ? &SHAPE2(rank, n) : &SHAPE1(rank));
   if (!y) return WEFT_OOM;
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     int64_t v = weft__index_at(t, i);
     if (v < 0 || v >= all) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "index is out of bound as with dims");
     for (int d = rank - 1; d >= 0; d--, v /= dims[d + 1]) weft__index_put(y, d * n + i, v % dims[d]);

@@ -11,6 +11,7 @@
 #include "kernels/array/distinct.h"
 #include "kernels/array/index.h"
 #include "kernels/array/strided_copy.h"
+#include "kernels/work/long_work.h"
 
 /* ---- a set of rows ---- */
 
@@ -116,13 +117,14 @@ static int64_t *set_find(const row_set *s, const void *row, const int64_t *place
 
 /* Numbers the rows in the order of their first occurrence: idx[i] is the number of row i, place[r] the position of row
  * number r, *found the number of distinct rows. */
-static weft_err number_rows(weft_dtype type, const char *rows, int64_t width, int64_t n, int64_t *place,
+static weft_err number_rows(const kernel *k, const char *rows, int64_t width, int64_t n, int64_t *place,
                             weft_tensor *idx, int64_t *found) {
   WEFT_ASSERT(weft__tensor_count(idx) == n && width >= 0);
   row_set s;
-  WEFT_TRY(set_init(&s, type, rows, width, n));
+  weft_err err = set_init(&s, k->in[0]->dtype, rows, width, n);
   *found = 0;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && !err; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     int64_t *slot = set_find(&s, s.rows + (size_t)i * s.bytes, place);
     if (*slot == 0) {
       place[*found] = i;
@@ -132,7 +134,7 @@ static weft_err number_rows(weft_dtype type, const char *rows, int64_t width, in
     weft__index_put(idx, i, *slot - 1);
   }
   weft__free(s.slot);
-  return WEFT_OK;
+  return err;
 }
 
 static weft_err unique_count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t found) {
@@ -140,6 +142,7 @@ static weft_err unique_count_rows(kernel *k, const weft_tensor *idx, int64_t n, 
   if (!count) return WEFT_OOM;
   memset(count->data, 0, weft__tensor_bytes(count));
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     int64_t r = weft__tensor_int(idx, i);
     weft__index_put(count, r, weft__tensor_int(count, r) + 1);
   }
@@ -176,7 +179,7 @@ static weft_err unique_rows(kernel *k, const weft_tensor *x, const void *rows, i
   int64_t width = weft__shape_product(&x->shape, 0, axis) * weft__shape_product(&x->shape, axis + 1, x->shape.rank);
   weft_tensor *idx = weft__out(k, 1, &SHAPE1(n));
   int64_t *place = idx ? weft__alloc((size_t)(n + 1) * sizeof *place) : NULL;
-  weft_err err = idx && place ? number_rows(x->dtype, rows, width, n, place, idx, &found) : WEFT_OOM;
+  weft_err err = idx && place ? number_rows(k, rows, width, n, place, idx, &found) : WEFT_OOM;
   if (err == WEFT_OK) err = unique_put_rows(k, x, axis, place, found);
   if (err == WEFT_OK && k->n_out == 3) err = unique_count_rows(k, idx, n, found);
   weft__free(place);

@@ -75,13 +75,26 @@ static weft_err read_column(const rows_at *at, int column, weft_tensor *out, wef
   return WEFT_OK;
 }
 
+enum { INSTRUCTIONS_PER_CHECK = 100000 }; /* about a millisecond */
+
+static int rows_is_over(void *st) { return weft__step_check_time(st) != WEFT_OK; }
+
+/* Runs the query up to its next row.  A query may compute for as long as it likes before it has one. */
+static weft_err rows_step(rows_at *at, const step *st, int *code) {
+  void *arg = (void *)(uintptr_t)st;
+  at->sql->on_progress(at->connection, INSTRUCTIONS_PER_CHECK, rows_is_over, arg);
+  *code = at->sql->step(at->statement);
+  at->sql->on_progress(at->connection, 0, NULL, NULL);
+  return *code == SQLITE_FINISHED || *code == SQLITE_ROW_READY ? WEFT_OK : weft__step_check_time(st);
+}
+
 static weft_err rows_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
-  (void)st;
   rows_at *at = (rows_at *)it;
   *end = at->over;
   if (at->over) return WEFT_OK;
   if (!at->statement) WEFT_TRY(rows_open(it));
-  const int code = at->sql->step(at->statement);
+  int code;
+  WEFT_TRY(rows_step(at, st, &code));
   if (code == SQLITE_FINISHED) {
     *end = at->over = true;
     return WEFT_OK;

@@ -9,6 +9,7 @@
 #include "graph/op.h"
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 
 /* ---- contrast: (x - mean) * factor + mean, with the mean of each channel of each image ---- */
 
@@ -166,15 +167,14 @@ static weft_err color_run(kernel *k, float amount, pool_loop *loop, pool_loop *i
   if (!y) return WEFT_OOM;
   const int64_t pixels = weft__tensor_count(x) / 3;
   if (x->dtype == WEFT_DOUBLE) {
-    weft__kernel_loop(k, pixels, 8, in_double, &(color_work){x->data, y->data, amount});
-    return WEFT_OK;
+    return weft__long_loop(k, pixels, 8, in_double, &(color_work){x->data, y->data, amount});
   }
   widened wx = {0}, wy = {0};
   weft_err err = weft__widened_load(&wx, x);
   if (!err) err = weft__widened_output(&wy, y);
   if (!err) {
-    weft__kernel_loop(k, pixels, 8, loop, &(color_work){wx.data, wy.data, amount});
-    weft__widened_store(&wy, y);
+    err = weft__long_loop(k, pixels, 8, loop, &(color_work){wx.data, wy.data, amount});
+    if (!err) weft__widened_store(&wy, y);
   }
   weft__widened_finish(&wx), weft__widened_finish(&wy);
   return err;

@@ -8,6 +8,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/cast.h"
 #include <math.h>
 #include <string.h>
@@ -205,8 +206,7 @@ static weft_err crop_run(kernel *k, crop *c, weft_tensor *floats) {
   if (!y) return weft__out_refused(&out);
   WEFT_TRY(as_floats(k, 0, floats, &c->x));
   c->y = TENSOR_DATA(y, float);
-  weft__kernel_loop(k, c->boxes * c->rows, c->columns * (c->channels * 2 + 10), crop_rows, c);
-  return WEFT_OK;
+  return weft__long_loop(k, c->boxes * c->rows, c->columns * (c->channels * 2 + 10), crop_rows, c);
 }
 
 static bool is_nearest(const weft_node *node) { return weft__node_str_is(node, "method", "nearest"); }
@@ -279,8 +279,7 @@ static weft_err box_grad_run(kernel *k, crop *c, weft_tensor *floats) {
   if (!dx) return WEFT_OOM;
   WEFT_TRY(as_floats(k, 1, floats, &c->image));
   c->x = TENSOR_DATA(k->in[0], float), c->y = TENSOR_DATA(dx, float);
-  weft__kernel_loop(k, c->boxes, c->rows * c->columns * (c->channels * 4 + 20), spread_to_boxes, c);
-  return WEFT_OK;
+  return weft__long_loop(k, c->boxes, c->rows * c->columns * (c->channels * 4 + 20), spread_to_boxes, c);
 }
 
 static weft_err box_grad_cpu(kernel *k) {

@@ -7,6 +7,7 @@
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/cast.h"
 #include <math.h>
 #include <string.h>
@@ -169,14 +170,13 @@ static weft_err run_bilinear(kernel *k, projection *p, weft_tensor *y, scratches
   WEFT_TRY(weft__cast_elements(k, &s->one, &s->fill));
   WEFT_TRY(weft__cast_elements(k, x, &s->from));
   p->in = s->from.data, p->out = s->to.data, p->size = sizeof(float), p->fill = s->fill.data;
-  weft__kernel_loop(k, y->shape.dim[0] * p->rows, p->columns * (p->channels * 8 + 20), project_rows, p);
+  WEFT_TRY(weft__long_loop(k, y->shape.dim[0] * p->rows, p->columns * (p->channels * 8 + 20), project_rows, p));
   return weft__cast_elements(k, &s->to, y);
 }
 
 static weft_err run_nearest(kernel *k, projection *p, weft_tensor *y, scratches *s) {
   p->in = k->in[0]->data, p->out = y->data, p->size = weft__dtype_size(y->dtype), p->fill = s->one.data;
-  weft__kernel_loop(k, y->shape.dim[0] * p->rows, p->columns * (p->channels * 4 + 20), project_rows, p);
-  return WEFT_OK;
+  return weft__long_loop(k, y->shape.dim[0] * p->rows, p->columns * (p->channels * 4 + 20), project_rows, p);
 }
 
 static weft_err projective_cpu(kernel *k) {

@@ -9,6 +9,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/image/resize.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/cast.h"
 #include <float.h>
 #include <math.h>
@@ -318,7 +319,7 @@ static weft_err resample_sizes(const kernel *k, int64_t *out) {
 }
 
 static weft_err resample_run(kernel *k, resample *r, int64_t units, int64_t cost, pool_loop *loop) {
-  weft__kernel_loop(k, units, cost, loop, r);
+  WEFT_TRY(weft__long_loop(k, units, cost, loop, r));
   if (!r->failed) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for a row of %lld pixels", (long long)r->at[1].in);
 }

@@ -9,6 +9,7 @@
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/cast.h"
 #include "ops/math/quantized.h"
 #include "kernels/simd/vmath.h"
@@ -126,8 +127,8 @@ static weft_err resize_sizes(const kernel *k, resize *r) {
   return WEFT_OK;
 }
 
-static void resize_loop(kernel *k, resize *r, pool_loop *loop) {
-  weft__kernel_loop(k, r->batch * r->out[0], r->out[1] * (r->channels + 4), loop, r);
+static weft_err resize_loop(kernel *k, resize *r, pool_loop *loop) {
+  return weft__long_loop(k, r->batch * r->out[0], r->out[1] * (r->channels + 4), loop, r);
 }
 
 static weft_err nearest_cpu(kernel *k) {
@@ -137,9 +138,9 @@ static weft_err nearest_cpu(kernel *k) {
   if (!y) return weft__out_refused(&SHAPE4(r.batch, r.out[0], r.out[1], r.channels));
   WEFT_TRY(resize_axes(k, &r, false));
   r.x = k->in[0]->data, r.y = y->data, r.size = weft__dtype_size(y->dtype);
-  resize_loop(k, &r, nearest_rows);
+  const weft_err err = resize_loop(k, &r, nearest_rows);
   weft__free(r.at[0]);
-  return WEFT_OK;
+  return err;
 }
 
 static weft_err bilinear_cpu(kernel *k) {
@@ -161,7 +162,7 @@ static weft_err bilinear_cpu(kernel *k) {
   weft_err err = resize_axes(k, &r, true);
   if (!err) {
     r.x = x->data, r.y = y->data;
-    resize_loop(k, &r, bilinear_rows);
+    err = resize_loop(k, &r, bilinear_rows);
     weft__free(r.at[0]);
   }
   weft__tensor_clear(&floats);
@@ -186,7 +187,7 @@ static weft_err quantized_resize(kernel *k, resize *r, const weft_tensor *x, wef
   for (int64_t i = 0; y->dtype == WEFT_QUINT8 && i < r->out[0] + r->out[1]; i++)
     r->at[0][i].part = floorf(r->at[0][i].part * 128) / 128;
   r->x = x->data, r->y = floats.data;
-  if (!err) resize_loop(k, r, bilinear_rows);
+  if (!err) err = resize_loop(k, r, bilinear_rows);
   for (int64_t i = 0, n = weft__tensor_count(y); i < n && !err; i++) {
     const double v = floor((double)TENSOR_DATA(&floats, float)[i] + 0.5);
     weft__quantized_put(y, i, v > INT32_MAX ? INT32_MAX : (int64_t)v);
@@ -266,8 +267,8 @@ DEFINE_COLLECT(collect_double, double)
 DEFINE_COLLECT(collect_8, uint8_t)
 DEFINE_COLLECT(collect_32, uint32_t)
 
-static void grad_loop(kernel *k, resize *r, pool_loop *loop) {
-  weft__kernel_loop(k, r->batch, r->out[0] * r->out[1] * (r->channels * 2 + 4), loop, r);
+static weft_err grad_loop(kernel *k, resize *r, pool_loop *loop) {
+  return weft__long_loop(k, r->batch, r->out[0] * r->out[1] * (r->channels * 2 + 4), loop, r);
 }
 
 static weft_err bilinear_grad_cpu(kernel *k) {
@@ -285,8 +286,8 @@ static weft_err bilinear_grad_cpu(kernel *k) {
   weft_err err = dx->dtype == WEFT_DOUBLE ? WEFT_OK : weft__widened_output(&w, dx);
   if (!err) {
     r.x = k->in[0]->data, r.y = dx->dtype == WEFT_DOUBLE ? dx->data : w.data;
-    grad_loop(k, &r, dx->dtype == WEFT_DOUBLE ? spread_double : spread_float);
-    if (dx->dtype != WEFT_DOUBLE) weft__widened_store(&w, dx);
+    err = grad_loop(k, &r, dx->dtype == WEFT_DOUBLE ? spread_double : spread_float);
+    if (!err && dx->dtype != WEFT_DOUBLE) weft__widened_store(&w, dx);
   }
   weft__widened_finish(&w);
   weft__free(r.at[0]);
@@ -307,8 +308,8 @@ static weft_err nearest_grad_run(kernel *k, resize *r, weft_tensor *dx) {
     r->x = wg.data, r->y = wdx.data;
   }
   if (!err) {
-    grad_loop(k, r, loop);
-    if (weft__is_16bit(dx->dtype)) weft__widened_store(&wdx, dx);
+    err = grad_loop(k, r, loop);
+    if (!err && weft__is_16bit(dx->dtype)) weft__widened_store(&wdx, dx);
   }
   weft__widened_finish(&wg), weft__widened_finish(&wdx);
   return err;

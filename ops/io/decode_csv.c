@@ -8,6 +8,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "codec/number.h"
+#include "kernels/work/long_work.h"
 #include "tensor/tensor.h"
 #include <string.h>
 
@@ -130,6 +131,7 @@ static weft_err decode_csv_cpu(kernel *k) {
   plain_locale l;
   weft__locale_begin(&l);
   for (int64_t i = 0; i < weft__tensor_count(records) && err == WEFT_OK; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     const str *s = TENSOR_DATA(records, const str) + i;
     r.at = s->size ? s->data : "";
     r.end = r.at + s->size;

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "ops/linalg/matrix.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -31,13 +32,17 @@ static weft_err tridiagonal_infer(infer *s) {
 typedef struct tridiagonal_work {
   matrices d, x;
   bool pivots, perturb;
+  long_work *work;
   atomic_int failed; /* 1: singular; 2: no memory */
 } tridiagonal_work;
 
+enum { ROW_WORK = 8 }; /* of long_work, for each number of a row */
+
 /* The Thomas algorithm.  Returns false if a pivot is zero. */
-static bool solve_tridiagonal_thomas(const matrix *d, const matrix *x, number *upper) {
-  const int64_t n = d->cols;
-  for (int64_t i = 0; i < n; i++) {
+static bool solve_tridiagonal_thomas(long_work *work, const matrix *d, const matrix *x, number *upper) {
+  const int64_t n = d->cols, cost = ROW_WORK * x->cols;
+  int64_t spent = 0;
+  for (int64_t i = 0; i < n && !weft__long_work_spent(work, &spent, cost); i++) {
     const number below = i ? weft__matrix_get(d, 2, i) : 0;
     const number pivot = weft__matrix_get(d, 1, i) - (i ? below * upper[i - 1] : 0);
     if (pivot == 0) return false;
@@ -45,18 +50,20 @@ static bool solve_tridiagonal_thomas(const matrix *d, const matrix *x, number *u
     if (i) weft__matrix_less(x, i, x, i - 1, below, 0);
     weft__matrix_scale(x, i, 1 / pivot);
   }
-  for (int64_t i = n - 2; i >= 0; i--) weft__matrix_less(x, i, x, i + 1, upper[i], 0);
+  for (int64_t i = n - 2; i >= 0 && !weft__long_work_spent(work, &spent, cost); i--)
+    weft__matrix_less(x, i, x, i + 1, upper[i], 0);
   return true;
 }
 
 /* Gaussian elimination with row exchanges. u has three numbers per row: the diagonal and the next two elements.
  * Returns false if the matrix is singular. */
-static bool banded_eliminate(const matrix *d, const matrix *x, number *u, bool perturb) {
-  const int64_t n = d->cols;
+static bool banded_eliminate(const tridiagonal_work *j, const matrix *d, const matrix *x, number *u) {
+  const int64_t n = d->cols, cost = ROW_WORK * x->cols;
+  int64_t spent = 0;
   u[0] = weft__matrix_get(d, 1, 0);
   u[1] = n > 1 ? weft__matrix_get(d, 0, 0) : 0;
   u[2] = 0;
-  for (int64_t i = 0; i + 1 < n; i++) {
+  for (int64_t i = 0; i + 1 < n && !weft__long_work_spent(j->work, &spent, cost); i++) {
     number *row = u + 3 * i, *next = row + 3;
     const number below = weft__matrix_get(d, 2, i + 1), own = weft__matrix_get(d, 1, i + 1);
     const number above = i + 2 < n ? weft__matrix_get(d, 0, i + 1) : 0;
@@ -77,9 +84,9 @@ static bool banded_eliminate(const matrix *d, const matrix *x, number *u, bool p
     next[2] = 0;
   }
   number *last = u + 3 * (n - 1);
-  if (*last == 0 && !perturb) return false;
+  if (*last == 0 && !j->perturb) return false;
   if (*last == 0) *last = 1e-300;
-  for (int64_t i = n - 1; i >= 0; i--) {
+  for (int64_t i = n - 1; i >= 0 && !weft__long_work_spent(j->work, &spent, cost); i--) {
     if (i + 1 < n) weft__matrix_less(x, i, x, i + 1, u[3 * i + 1], 0);
     if (i + 2 < n) weft__matrix_less(x, i, x, i + 2, u[3 * i + 2], 0);
     weft__matrix_scale(x, i, 1 / u[3 * i]);
@@ -97,7 +104,7 @@ static void tridiagonal_all(void *arg, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) {
     const matrix d = weft__matrix_at(&j->d, b), x = weft__matrix_at(&j->x, b);
     if (d.cols == 0) continue;
-    const bool good = j->pivots ? banded_eliminate(&d, &x, room, j->perturb) : solve_tridiagonal_thomas(&d, &x, room);
+    const bool good = j->pivots ? banded_eliminate(j, &d, &x, room) : solve_tridiagonal_thomas(j->work, &d, &x, room);
     for (int64_t i = 0; !good && i < x.rows; i++) weft__matrix_scale(&x, i, NAN);
   }
   weft__free(room);
@@ -112,14 +119,17 @@ static weft_err tridiagonal_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Expected diagonals of shape [..., 3, M] and rhs of [..., M, K], got %s and %s",
                              weft__shape_text(d), weft__shape_text(b));
-  tridiagonal_work j = {.pivots = weft__node_bool(k->node, "partial_pivoting", true),
+  long_work work = weft__long_work(k);
+  tridiagonal_work j = {.work = &work,
+                        .pivots = weft__node_bool(k->node, "partial_pivoting", true),
                         .perturb = weft__node_bool(k->node, "perturb_singular", false)};
   weft_err err = weft__matrices_load(k, 0, &j.d);
   if (!err) err = weft__matrices_load(k, 1, &j.x);
   if (!err) {
-    weft__kernel_loop(k, weft__matrices_visits(&j.x), 100 + weft__matrix_cost(&j.x, 10, j.x.rows, j.x.cols),
-                      tridiagonal_all, &j);
-    err = atomic_load(&j.failed) ? WEFT_OOM : weft__matrices_store(k, 0, b, &j.x);
+    err = weft__long_loop(k, weft__matrices_visits(&j.x), 100 + weft__matrix_cost(&j.x, 10, j.x.rows, j.x.cols),
+                          tridiagonal_all, &j);
+    if (!err) err = weft__kernel_in(k, weft__long_work_end(&work));
+    if (!err) err = atomic_load(&j.failed) ? WEFT_OOM : weft__matrices_store(k, 0, b, &j.x);
   }
   weft__matrices_clear(&j.d);
   weft__matrices_clear(&j.x);
@@ -209,6 +219,7 @@ static weft_err tridiagonal_product_infer(infer *s) {
 
 typedef struct product_work {
   matrices upper, main, lower, right, out;
+  long_work *work;
 } product_work;
 
 static void product_all(void *arg, int64_t begin, int64_t end) {
@@ -217,7 +228,8 @@ static void product_all(void *arg, int64_t begin, int64_t end) {
     const matrix upper = weft__matrix_at(&j->upper, b), main = weft__matrix_at(&j->main, b),
                  lower = weft__matrix_at(&j->lower, b), x = weft__matrix_at(&j->right, b),
                  y = weft__matrix_at(&j->out, b);
-    for (int64_t i = 0; i < x.rows; i++) {
+    int64_t spent = 0;
+    for (int64_t i = 0; i < x.rows && !weft__long_work_spent(j->work, &spent, ROW_WORK * x.cols); i++) {
       weft__matrix_less(&y, i, &x, i, -weft__matrix_get(&main, 0, i), 0);
       if (i + 1 < x.rows) weft__matrix_less(&y, i, &x, i + 1, -weft__matrix_get(&upper, 0, i), 0);
       if (i > 0) weft__matrix_less(&y, i, &x, i - 1, -weft__matrix_get(&lower, 0, i), 0);
@@ -236,16 +248,18 @@ static weft_err tridiagonal_product_cpu(kernel *k) {
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected diagonal %d of shape %s, got %s", i,
                                weft__shape_text(&want), weft__shape_text(&k->in[i]->shape));
   }
-  product_work j = {0};
+  long_work work = weft__long_work(k);
+  product_work j = {.work = &work};
   weft_err err = weft__matrices_load(k, 0, &j.upper);
   if (!err) err = weft__matrices_load(k, 1, &j.main);
   if (!err) err = weft__matrices_load(k, 2, &j.lower);
   if (!err) err = weft__matrices_load(k, 3, &j.right);
   if (!err) err = weft__matrices_make(k, &j.right, j.right.rows, j.right.cols, &j.out);
   if (!err) {
-    weft__kernel_loop(k, weft__matrices_visits(&j.out),
-                      100 + weft__matrix_cost(&j.right, 6, j.right.rows, j.right.cols), product_all, &j);
-    err = weft__matrices_store(k, 0, x, &j.out);
+    err = weft__long_loop(k, weft__matrices_visits(&j.out),
+                          100 + weft__matrix_cost(&j.right, 6, j.right.rows, j.right.cols), product_all, &j);
+    if (!err) err = weft__kernel_in(k, weft__long_work_end(&work));
+    if (!err) err = weft__matrices_store(k, 0, x, &j.out);
   }
   matrices *all[] = {&j.upper, &j.main, &j.lower, &j.right, &j.out};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) weft__matrices_clear(all[i]);
@@ -305,6 +319,7 @@ static weft_err banded_infer(infer *s) {
 }
 
 typedef struct banded_work {
+  long_work *work;
   matrices a, b, x;
   const shape *out, *of_a, *of_b;
   bool lower, adjoint;
@@ -321,7 +336,9 @@ static number band_at(const matrix *a, bool lower, int64_t row, int64_t column) 
 static void banded_one(const banded_work *j, const matrix *a, const matrix *x) {
   const bool down = j->lower != j->adjoint;
   const int64_t n = a->cols;
+  int64_t spent = 0;
   for (int64_t s = 0; s < n; s++) {
+    if (weft__long_work_spent(j->work, &spent, ROW_WORK * x->cols * a->rows)) return;
     const int64_t i = down ? s : n - 1 - s;
     for (int64_t off = 1; off < a->rows && off <= s; off++) {
       const int64_t k = down ? i - off : i + off;
@@ -347,8 +364,11 @@ static weft_err banded_run(kernel *k, banded_work *j, const shape *out) {
   WEFT_TRY(weft__matrices_load(k, 1, &j->b));
   const matrices like = {.copy = {.dtype = j->b.copy.dtype}, .count = weft__shape_product(out, 0, out->rank - 2)};
   WEFT_TRY(weft__matrices_make(k, &like, j->b.rows, j->b.cols, &j->x));
-  weft__kernel_loop(k, weft__matrices_visits(&j->x), 100 + weft__matrix_cost(&j->x, j->a.rows, j->x.rows, j->x.cols),
-                    banded_all, j);
+  long_work work = weft__long_work(k);
+  j->work = &work;
+  WEFT_TRY(weft__long_loop(k, weft__matrices_visits(&j->x),
+                           100 + weft__matrix_cost(&j->x, j->a.rows, j->x.rows, j->x.cols), banded_all, j));
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&work)));
   return weft__matrices_store(k, 0, out, &j->x);
 }
 

@@ -1,5 +1,6 @@
 /* quantized_matmul.c - QuantizedMatMul: a product of matrices of quantized integers, summed in 32 bits. */
 #include "base/alloc.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include <string.h>
 
@@ -78,8 +79,7 @@ static weft_err quantized_matmul_cpu(kernel *k) {
   j.a = TENSOR_DATA(k->in[0], uint8_t), j.b = TENSOR_DATA(k->in[1], uint8_t), j.y = TENSOR_DATA(out, uint32_t);
   j.a_row = ta ? 1 : da[1], j.a_inner = ta ? da[1] : 1, j.b_inner = tb ? 1 : db[1], j.b_column = tb ? db[1] : 1;
   j.zero_a = (uint32_t)weft__quantized_near(&a, 0), j.zero_b = (uint32_t)weft__quantized_near(&b, 0);
-  weft__kernel_loop(k, rows, j.depth * j.columns / 2 + 1, matmul_rows, &j);
-  return WEFT_OK;
+  return weft__long_loop(k, rows, j.depth * j.columns / 2 + 1, matmul_rows, &j);
 }
 
 #define RANGES "f32[] 0; f32[] 255; f32[] 0; f32[] 255"

@@ -7,6 +7,7 @@
 #include "graph/kernel.h"
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 #include <float.h>
 
 typedef struct arg_work {
@@ -116,10 +117,10 @@ static weft_err arg_find(kernel *k, pool_loop *fn, const void *x, int64_t outer,
     WEFT_TRY(weft__scratch(k, &scratch, WEFT_INT64, &SHAPE1(outer * inner)));
     j.at = scratch.data;
   }
-  weft__kernel_loop(k, outer, n * inner / 2 + 10, fn, &j);
-  if (out->dtype != WEFT_INT64) arg_store(out, j.at, outer * inner);
+  const weft_err err = weft__long_loop(k, outer, n * inner / 2 + 10, fn, &j);
+  if (!err && out->dtype != WEFT_INT64) arg_store(out, j.at, outer * inner);
   weft__tensor_clear(&scratch);
-  return WEFT_OK;
+  return err;
 }
 
 static weft_err arg_extreme(kernel *k, pool_loop *const *by_type) {

@@ -8,6 +8,7 @@
 #include "kernels/elementwise/binary.h"
 #include "kernels/elementwise/integer.h"
 #include "kernels/simd/vtrig.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/choose.h"
 #include <tgmath.h>
 
@@ -197,6 +198,7 @@ static weft_err add_strings(kernel *k) {
   if (!z) return WEFT_OOM;
   const int64_t n = weft__tensor_count(z);
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const str *x = TENSOR_DATA(k->in[0], str) + weft__elementwise_index(&s, &k->in[0]->shape, i);
     const str *y = TENSOR_DATA(k->in[1], str) + weft__elementwise_index(&s, &k->in[1]->shape, i);
     WEFT_TRY(binary_join(TENSOR_DATA(z, str) + i, x, y));

@@ -4,6 +4,7 @@
  * bool for shapes that do not broadcast.  The other comparisons support real numbers. */
 #include "base/alloc.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/work/long_work.h"
 #include <tgmath.h>
 
 EACH_REAL(BINARY_TEST, equal, x == y)
@@ -48,6 +49,7 @@ static weft_err compare_strings(kernel *k, const shape *s, bool wanted) {
   if (!z) return WEFT_OOM;
   const int64_t n = weft__tensor_count(z);
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const str *a = TENSOR_DATA(x, str) + weft__elementwise_index(s, &x->shape, i);
     const str *b = TENSOR_DATA(y, str) + weft__elementwise_index(s, &y->shape, i);
     TENSOR_DATA(z, bool)[i] = same_string(a, b) == wanted;

@@ -6,8 +6,10 @@
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 
 typedef struct cumulative_work {
+  long_work *work;
   const void *x;
   void *y;
   int64_t n, inner;
@@ -19,12 +21,14 @@ typedef struct cumulative_work {
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
     const cumulative_work *j = arg;                                                                                    \
     const int64_t inner = j->inner, way = j->reverse ? -inner : inner;                                                 \
+    int64_t spent = 0;                                                                                                 \
     for (int64_t o = begin; o < end; o++) {                                                                            \
       const int64_t first = o * j->n * inner + (j->reverse ? (j->n - 1) * inner : 0);                                  \
       const T *x = (const T *)j->x + first;                                                                            \
       T *y = (T *)j->y + first;                                                                                        \
       for (int64_t i = 0; i < inner; i++) y[i] = j->exclusive ? (T)(init) : x[i];                                      \
       for (int64_t r = 1; r < j->n; r++, x += way, y += way) {                                                         \
+        if (weft__long_work_spent(j->work, &spent, inner)) return;                                                     \
         const T *next = j->exclusive ? x : x + way;                                                                    \
         for (int64_t i = 0; i < inner; i++) {                                                                          \
           const T a = y[i], v = next[i];                                                                               \
@@ -75,8 +79,11 @@ static pool_loop *const prod_by_type[WEFT_DTYPE_COUNT] = BY_TYPE(prod);
 static pool_loop *const log_by_type[WEFT_DTYPE_COUNT] = {
     [WEFT_FLOAT] = log_f32, [WEFT_HALF] = log_f32, [WEFT_BFLOAT16] = log_f32, [WEFT_DOUBLE] = log_f64};
 
-static void cumulative_run(const kernel *k, pool_loop *fn, cumulative_work *j, int64_t outer) {
+static weft_err cumulative_run(const kernel *k, pool_loop *fn, cumulative_work *j, int64_t outer) {
+  long_work work = weft__long_work(k);
+  j->work = &work;
   weft__kernel_loop(k, outer, j->n * j->inner + 10, fn, j);
+  return weft__kernel_in(k, weft__long_work_end(&work));
 }
 
 static weft_err run_widened(const kernel *k, pool_loop *fn, cumulative_work *j, int64_t outer, weft_tensor *y) {
@@ -86,8 +93,8 @@ static weft_err run_widened(const kernel *k, pool_loop *fn, cumulative_work *j, 
   if (!err) {
     j->x = in.data;
     j->y = out.data;
-    cumulative_run(k, fn, j, outer);
-    weft__widened_store(&out, y);
+    err = cumulative_run(k, fn, j, outer);
+    if (!err) weft__widened_store(&out, y);
   }
   weft__widened_finish(&in);
   weft__widened_finish(&out);
@@ -117,8 +124,7 @@ static weft_err cumulative_scan(kernel *k, pool_loop *const *by_type) {
                        .reverse = weft__node_bool(k->node, "reverse", false)};
   const int64_t outer = weft__shape_product(s, 0, weft__int_sat(axis));
   if (weft__is_16bit(x->dtype)) return run_widened(k, by_type[x->dtype], &j, outer, y);
-  cumulative_run(k, by_type[x->dtype], &j, outer);
-  return WEFT_OK;
+  return cumulative_run(k, by_type[x->dtype], &j, outer);
 }
 
 static weft_err cumsum_cpu(kernel *k) { return cumulative_scan(k, sum_by_type); }

@@ -7,6 +7,7 @@
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "kernels/fft/fft_real.h"
+#include "kernels/work/long_work.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -214,13 +215,13 @@ static weft_err fft_cpu(kernel *k) {
   }
   t.x = k->in[0]->data, t.y = y->data;
   weft_err err = make_plans(&t);
-  if (!err) weft__kernel_loop(k, t.batch, t.work_count * 40, run_items, &t);
+  if (!err) err = weft__long_loop(k, t.batch, t.work_count * 40, run_items, &t);
   if (!err && atomic_load(&t.no_memory))
     err = weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for a transform of %lld numbers",
                             (long long)t.work_count);
   for (int a = 0; a < t.axes; a++) weft__fft_destroy(t.plan[a]);
   weft__fft_real_destroy(t.real);
-  return weft__kernel_in(k, err);
+  return err;
 }
 
 /* ---- shapes ---- */

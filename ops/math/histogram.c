@@ -5,6 +5,7 @@
 #include "graph/kernel.h"
 #include "kernels/ragged/ragged.h"
 #include "kernels/sparse/sparse.h"
+#include "kernels/work/long_work.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -307,7 +308,7 @@ static weft_err histogram_cpu(kernel *k) {
   j.width = (high - j.low) / (double)j.bins;
   const int64_t blocks = (weft__tensor_count(j.x) + BLOCK - 1) / BLOCK;
   if (j.bins < blocks * BLOCK / 8)
-    weft__kernel_loop(k, blocks, 2 * BLOCK, histogram_blocks, &j);
+    WEFT_TRY(weft__long_loop(k, blocks, 2 * BLOCK, histogram_blocks, &j));
   else /* each thread would only add up bins */
     histogram_blocks(&j, 0, blocks);
   if (atomic_load(&j.has_nan))
@@ -333,6 +334,7 @@ static weft_err bucketize_cpu(kernel *k) {
   if (!out) return WEFT_OOM;
   const int64_t n = weft__tensor_count(out);
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const double v = weft__tensor_double(k->in[0], i);
     int low = 0, high = n_bounds; /* the result is in [low, high] */
     while (low < high) {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include <float.h>
 #include <math.h>
@@ -170,8 +171,10 @@ static weft_err quantize_cpu(kernel *k) {
     TENSOR_DATA(mins, float)[c] = s.min;
     TENSOR_DATA(maxs, float)[c] = s.max;
     for (int64_t o = 0; o < j.outer; o++)
-      for (int64_t i = 0, at = (o * j.slices + c) * j.inner; i < j.inner; i++)
+      for (int64_t i = 0, at = (o * j.slices + c) * j.inner; i < j.inner; i++) {
+        WEFT_TRY(weft__long_turn(k, i));
         quantize_put(j.out, at + i, quantize_quantized(&j, &s, TENSOR_DATA(j.in, float)[at + i]));
+      }
   }
   return WEFT_OK;
 }
@@ -218,6 +221,7 @@ static weft_err dequantize_cpu(kernel *k) {
     const quantize_line l = line_of(k, &j, TENSOR_DATA(k->in[1], float)[c], TENSOR_DATA(k->in[2], float)[c]);
     for (int64_t o = 0; o < j.outer; o++)
       for (int64_t i = 0, at = (o * j.slices + c) * j.inner; i < j.inner; i++) {
+        WEFT_TRY(weft__long_turn(k, i));
         const float x = (float)((double)weft__quantized_get(j.in, at + i) - l.first) * l.step + l.base;
         if (narrow)
           TENSOR_DATA(j.out, uint16_t)[at + i] = weft__bfloat16_from_float(x);

@@ -7,6 +7,7 @@
 #include "graph/build.h"
 #include "graph/gradient.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/cast.h"
 #include <float.h>
 #include <math.h>
@@ -20,9 +21,11 @@ typedef struct rounding {
 
 /* For a double tensor everything is in double, for the others in float. */
 #define DEFINE_ROUND(T, LARGEST, ROUND, FLOOR)                                                                         \
-  static void round_slice_##T(const rounding *r, int64_t slice, const T *x, T low, T high, T *y) {                     \
+  static weft_err round_slice_##T(const kernel *k, const rounding *r, int64_t slice, const T *x, T low, T high,        \
+                                  T *y) {                                                                              \
     const int64_t n = r->outer * r->inner;                                                                             \
     for (int64_t e = 0; e < n && !r->given; e++) {                                                                     \
+      WEFT_TRY(weft__long_turn(k, e));                                                                                 \
       const T v = x[(e / r->inner * r->slices + slice) * r->inner + e % r->inner];                                     \
       low = e == 0 || v < low ? v : low;                                                                               \
       high = e == 0 || v > high ? v : high;                                                                            \
@@ -39,11 +42,13 @@ typedef struct rounding {
       low = least * inverse;                                                                                           \
     }                                                                                                                  \
     for (int64_t e = 0; e < n; e++) {                                                                                  \
+      WEFT_TRY(weft__long_turn(k, e));                                                                                 \
       const int64_t at = (e / r->inner * r->slices + slice) * r->inner + e % r->inner;                                 \
       T v = x[at];                                                                                                     \
       if (r->given) v = v < low ? low : v > high ? high : v;                                                           \
       y[at] = (r->half_up ? FLOOR(v * scale + (T)0.5) : ROUND(v * scale)) * inverse;                                   \
     }                                                                                                                  \
+    return WEFT_OK;                                                                                                    \
   }
 DEFINE_ROUND(float, FLT_MAX, rintf, floorf)
 DEFINE_ROUND(double, DBL_MAX, rint, floor)
@@ -102,9 +107,9 @@ static weft_err round_all(const kernel *k, const rounding *r, const weft_tensor 
     double low, high;
     WEFT_TRY(round_range(k, r, s, &low, &high));
     if (x->dtype == WEFT_DOUBLE)
-      round_slice_double(r, s, x->data, low, high, y->data);
+      WEFT_TRY(round_slice_double(k, r, s, x->data, low, high, y->data));
     else
-      round_slice_float(r, s, x->data, (float)low, (float)high, y->data);
+      WEFT_TRY(round_slice_float(k, r, s, x->data, (float)low, (float)high, y->data));
   }
   return WEFT_OK;
 }

@@ -6,6 +6,7 @@
  * as other ops do; TensorFlow repeats its elements in order, whatever its shape. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include <math.h>
 
@@ -97,6 +98,7 @@ static weft_err quantized_binary_add_cpu(kernel *k) {
   const bool x_alone = weft__tensor_count(k->in[0]) == 1, y_alone = !x_alone && weft__tensor_count(k->in[1]) == 1;
   const moved a = moved_of(k->in[0], &x, &z, x_alone), b = moved_of(k->in[1], &y, &z, y_alone);
   for (int64_t i = 0, n = weft__tensor_count(out); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t v = TENSOR_DATA(k->in[0], uint8_t)[quantized_binary_place_of(&p, 0, i)];
     const int64_t w = TENSOR_DATA(k->in[1], uint8_t)[quantized_binary_place_of(&p, 1, i)];
     TENSOR_DATA(out, int32_t)[i] = weft__int_sat(a.first + b.first + v * a.by + w * b.by);
@@ -116,6 +118,7 @@ static weft_err quantized_binary_mul_cpu(kernel *k) {
   if (!out) return weft__out_refused(&p.out);
   const uint32_t zero_x = (uint32_t)weft__quantized_near(&x, 0), zero_y = (uint32_t)weft__quantized_near(&y, 0);
   for (int64_t i = 0, n = weft__tensor_count(out); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const uint32_t v = TENSOR_DATA(k->in[0], uint8_t)[quantized_binary_place_of(&p, 0, i)];
     const uint32_t w = TENSOR_DATA(k->in[1], uint8_t)[quantized_binary_place_of(&p, 1, i)];
     TENSOR_DATA(out, uint32_t)[i] = (v - zero_x) * (w - zero_y);
@@ -171,6 +174,7 @@ static weft_err bias_cpu(kernel *k) {
   }
   const int64_t last = k->in[1]->shape.dim[0];
   for (int64_t i = 0, n = weft__tensor_count(out); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t left = weft__quantized_get(k->in[0], i) - x.low,
                   right = weft__quantized_get(k->in[1], i % last) - b.low;
     TENSOR_DATA(out, int32_t)[i] = weft__int_sat((int64_t)table[0][left] + table[1][right]);

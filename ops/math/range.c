@@ -3,6 +3,7 @@
  * Element i is start + i * delta in the type itself (half and bfloat16 in float), not a running sum. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
+#include "kernels/work/long_work.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -40,6 +41,7 @@ static int64_t range_size(char *why, size_t room, const weft_tensor *start, cons
 static weft_err fill_narrow(const kernel *k, weft_tensor *out, int64_t n) {
   const float s = (float)weft__tensor_double(k->in[0], 0), d = (float)weft__tensor_double(k->in[2], 0);
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const float v = s + (float)i * d;
     TENSOR_DATA(out, uint16_t)[i] = out->dtype == WEFT_HALF ? weft__half_from_float(v) : weft__bfloat16_from_float(v);
   }

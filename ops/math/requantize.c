@@ -3,6 +3,7 @@
  * Like TensorFlow, the conversion to quint8 uses fixed-point arithmetic with 16 fraction bits and rounds half up.
  * The conversion to qint8 goes through the numbers that the integers stand for. */
 #include "base/alloc.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include <math.h>
 
@@ -33,6 +34,7 @@ static weft_err requantize_all(kernel *k, const quantized *from, float min, floa
   const bool fixed = k->in[0]->dtype == WEFT_QINT32 && y->dtype == WEFT_QUINT8;
   const fixed_line line = fixed_line_of(from, &to);
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t v = weft__quantized_get(k->in[0], i);
     weft__quantized_put(y, i,
                         fixed ? fixed_line_at(&line, v) : weft__quantized_within(&to, weft__quantized_number(from, v)));
@@ -63,15 +65,17 @@ static weft_err requantize_cpu(kernel *k) {
 }
 
 /* ---- QuantizeDownAndShrinkRange, RequantizationRange: the range that the integers actually use ---- */
-static void used_range(const kernel *k, const quantized *from, float *min, float *max) {
+static weft_err used_range(const kernel *k, const quantized *from, float *min, float *max) {
   int64_t least = from->high, most = from->low;
   for (int64_t i = 0, n = weft__tensor_count(k->in[0]); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t v = weft__quantized_get(k->in[0], i);
     least = v < least ? v : least;
     most = v > most ? v : most;
   }
   *min = fminf(0, weft__quantized_number(from, least));
   *max = weft__quantized_number(from, most);
+  return WEFT_OK;
 }
 
 static weft_err shrink_infer(infer *s) {
@@ -84,7 +88,7 @@ static weft_err shrink_cpu(kernel *k) {
   quantized from;
   float min, max;
   WEFT_TRY(weft__quantized_read(k, 0, 1, &from));
-  used_range(k, &from, &min, &max);
+  WEFT_TRY(used_range(k, &from, &min, &max));
   return requantize_all(k, &from, min, max);
 }
 
@@ -95,8 +99,7 @@ static weft_err requantize_range_cpu(kernel *k) {
   WEFT_TRY(weft__quantized_read(k, 0, 1, &from));
   weft_tensor *min = weft__out(k, 0, &SHAPE_SCALAR), *max = weft__out(k, 1, &SHAPE_SCALAR);
   if (!min || !max) return WEFT_OOM;
-  used_range(k, &from, TENSOR_DATA(min, float), TENSOR_DATA(max, float));
-  return WEFT_OK;
+  return used_range(k, &from, TENSOR_DATA(min, float), TENSOR_DATA(max, float));
 }
 
 static const op_case requantize_cases[] = {

@@ -3,6 +3,7 @@
  * The channels are the last dimension.  A range is symmetric here: the largest magnitude of its bounds is the number
  * that the largest integer stands for. */
 #include "base/alloc.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include <math.h>
 
@@ -35,6 +36,7 @@ static weft_err requantize_channel_range_cpu(kernel *k) {
   float most = 0;
   bool is_positive = true;
   for (int64_t i = 0, n = weft__tensor_count(k->in[0]); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const float v = fabsf((float)x[i]) * (channel_range(k, i % channels) / 2147483648.0f);
     most = v > most ? v : most;
     is_positive = is_positive && x[i] >= 0;
@@ -72,6 +74,7 @@ static weft_err requantize_channel_cpu(kernel *k) {
   const float asked = fmaxf(fabsf(asked_min), fabsf(asked_max));
   const double steps = type == WEFT_QINT8 ? 127 : 255, least = type == WEFT_QINT8 ? -128 : 0;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const double scale = (double)channel_range(k, i % channels) / (double)asked * steps / 2147483648.0;
     const double v = rint(TENSOR_DATA(k->in[0], int32_t)[i] * scale);
     weft__quantized_put(y, i, (int64_t)(isnan(v) ? 0 : v < least ? least : v > least + 255 ? least + 255 : v));

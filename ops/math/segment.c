@@ -140,9 +140,9 @@ static weft_err segment_combine(kernel *k, kind what, const int64_t *id, int64_t
   }
   if (!err) {
     fill_neutral(what, x->dtype, seen_as, j.z, weft__tensor_count(out));
-    weft__segment_run(k, &j);
-    if (after) after(seen_as, j.z, arg);
-    if (zs.data) weft__widened_store(&zs, out);
+    err = weft__segment_run(k, &j);
+    if (!err && after) after(seen_as, j.z, arg);
+    if (!err && zs.data) weft__widened_store(&zs, out);
   }
   weft__widened_finish(&xs);
   weft__widened_finish(&zs);

@@ -16,7 +16,8 @@ typedef struct segment_work {
   int64_t rows, inner;
 } segment_work;
 
-void weft__segment_run(const kernel *k, const segment_work *j); /* segment_rows.c */
+/* Returns an error if the step ended first (segment_rows.c). */
+weft_err weft__segment_run(const kernel *k, const segment_work *j);
 
 /* Stores the ids of input i as int64 in *ids, a scratch tensor that the caller clears. */
 weft_err weft__segment_ids(kernel *k, int i, weft_tensor *ids);

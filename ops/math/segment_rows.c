@@ -5,12 +5,15 @@
  *
  * Rows that follow one another in one segment, as in the lookups of embeddings, are summed in registers. */
 #include "base/prefetch.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/segment.h"
 
 enum {
-  STRIP = 512,           /* columns of one task */
-  MOST_VECTORS = 16,     /* that are summed in registers */
-  FEW_ELEMENTS = 1 << 14 /* that one thread combines sooner than two */
+  STRIP = 512,            /* columns of one task */
+  MOST_VECTORS = 16,      /* that are summed in registers */
+  FEW_ELEMENTS = 1 << 14, /* that one thread combines sooner than two */
+  ROW_WORK = 8,           /* of long_work, beside the columns of a row */
+  MOST_ROWS = 1 << 14     /* that are combined at once */
 };
 
 #if defined(__clang__)
@@ -26,7 +29,8 @@ typedef struct row_work {
   const segment_work *job;
   int64_t parts; /* that the rows are split into */
   int64_t strips;
-  bool sums;                                                          /* of floats */
+  bool sums; /* of floats */
+  long_work *work;
   void (*numbers)(const segment_work *j, int64_t begin, int64_t end); /* for sums of rows of one number, or NULL */
 } row_work;
 
@@ -113,9 +117,12 @@ static inline void combine_rows(const segment_work *j, int64_t begin, int64_t en
 static void run_rows(const row_work *w, int64_t begin, int64_t stop, int64_t first, int64_t last) {
   const segment_work *j = w->job;
   const size_t bytes = (size_t)(last - first) * j->size;
+  int64_t spent = 0;
   for (int64_t i = begin, end, ahead = begin; i < stop; i = end) {
     const int64_t id = j->id[i];
-    for (end = i + 1; end < stop && j->id[end] == id;) end++;
+    const int64_t most = stop - i < MOST_ROWS ? stop : i + MOST_ROWS;
+    for (end = i + 1; end < most && j->id[end] == id;) end++;
+    if (weft__long_work_spent(w->work, &spent, (end - i) * (last - first + ROW_WORK))) return;
     for (; j->from && ahead < end + PREFETCH_ROWS && ahead < stop; ahead++)
       weft__prefetch(j->x + (size_t)(j->from[ahead] * j->inner + first) * j->size, bytes);
     if (id < 0) continue;
@@ -152,12 +159,14 @@ static bool ids_ascend(const segment_work *j) {
   return true;
 }
 
-void weft__segment_run(const kernel *k, const segment_work *j) {
-  if (j->rows <= 0 || j->inner <= 0) return;
+weft_err weft__segment_run(const kernel *k, const segment_work *j) {
+  if (j->rows <= 0 || j->inner <= 0) return WEFT_OK;
   const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
   const int64_t strips = (j->inner + STRIP - 1) / STRIP, width = j->inner < STRIP ? j->inner : STRIP;
-  row_work w = {.job = j, .strips = strips, .parts = 1};
+  long_work work = weft__long_work(k);
+  row_work w = {.job = j, .strips = strips, .parts = 1, .work = &work};
   choose_sums(&w);
   if (strips < threads && j->rows > FEW_ELEMENTS / width && ids_ascend(j)) w.parts = threads;
   weft__kernel_loop(k, w.parts * strips, j->rows / w.parts * (2 + width / 8) + 1, run_row_work, &w);
+  return weft__kernel_in(k, weft__long_work_end(&work));
 }

@@ -5,6 +5,7 @@
  * each row of its left operand to 8 bits first, over the row's range, which always has zero in it. */
 #include "base/alloc.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include "ops/math/uniform.h"
 #include <math.h>
@@ -51,6 +52,7 @@ static weft_err uniform_product_add_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &s);
   if (!y) return weft__out_refused(&s);
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t at = weft__uniform_place(&to, i);
     double sum = to.zero[at];
     for (int p = 0; p < 2; p++)

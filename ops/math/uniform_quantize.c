@@ -5,6 +5,7 @@
  * nearest integer, and halves up. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include "ops/math/uniform.h"
 #include <math.h>
@@ -75,6 +76,7 @@ static weft_err quantize_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t p = weft__uniform_place(&u, i);
     const float steps = floorf(TENSOR_DATA(k->in[0], float)[i] * (1 / u.scale[p]) + 0.5F);
     const double at = isnan(steps) ? 0 : (double)steps;
@@ -89,6 +91,7 @@ static weft_err dequantize_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t p = weft__uniform_place(&u, i);
     TENSOR_DATA(y, float)[i] = (float)(weft__quantized_get(k->in[0], i) - u.zero[p]) * u.scale[p];
   }
@@ -105,6 +108,7 @@ static weft_err uniform_quantize_requantize_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t a = weft__uniform_place(&from, i), b = weft__uniform_place(&to, i);
     const double steps =
         (double)(weft__quantized_get(k->in[0], i) - from.zero[a]) * ((double)from.scale[a] / (double)to.scale[b]);
@@ -126,6 +130,7 @@ static weft_err clip_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t p = weft__uniform_place(&u, i), v = weft__quantized_get(k->in[0], i);
     const int64_t low = weft__quantized_get(k->in[1], p), high = weft__quantized_get(k->in[2], p);
     const int64_t above = v > low ? v : low;

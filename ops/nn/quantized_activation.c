@@ -1,6 +1,7 @@
 /* quantized_activation.c - activations of quantized integers: clamps them at the integers of zero and of the upper
  * bound. */
 #include "base/alloc.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 
 static weft_err activation_infer(infer *s) {
@@ -24,6 +25,7 @@ static weft_err activation_bound(kernel *k, const quantized *x, int64_t least, i
   weft_tensor *y = weft__out(k, 0, &k->in[0]->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     int64_t v = weft__quantized_get(k->in[0], i);
     v = v < least ? least : v;
     weft__quantized_put(y, i, v > most ? most : v);

@@ -5,6 +5,7 @@
  * bits, which then do not stand for zero. */
 #include "base/alloc.h"
 #include "kernels/conv/window.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include "ops/nn/conv.h"
 #include <string.h>
@@ -95,8 +96,8 @@ static weft_err quantized_conv_cpu(kernel *k) {
   j.x = TENSOR_DATA(k->in[0], uint8_t), j.f = TENSOR_DATA(k->in[1], uint8_t), j.y = TENSOR_DATA(out, uint32_t);
   j.zero_x = (uint32_t)weft__quantized_near(&x, 0), j.zero_f = (uint32_t)weft__quantized_near(&f, 0);
   j.outside = weft__quantized_near(&x, 0) < 0 ? j.zero_x : j.zero_x & 0xff;
-  weft__kernel_loop(k, in->dim[0] * j.h.out, j.w.out * j.h.size * j.w.size * j.in_ch * j.out_ch / 2 + 1, conv_rows, &j);
-  return WEFT_OK;
+  const int64_t cost = j.w.out * j.h.size * j.w.size * j.in_ch * j.out_ch / 2 + 1;
+  return weft__long_loop(k, in->dim[0] * j.h.out, cost, conv_rows, &j);
 }
 
 #define RANGES "f32[] 0; f32[] 255; f32[] 0; f32[] 255"

@@ -4,6 +4,7 @@
  * QuantizedInstanceNorm converts the integers to float, normalizes them and quantizes the result.  The op for batches
  * computes in fixed point, as TensorFlow does: its output has the range [-2^20, 2^20], and so has each factor. */
 #include "base/alloc.h"
+#include "kernels/work/long_work.h"
 #include "ops/math/quantized.h"
 #include <math.h>
 
@@ -14,15 +15,18 @@ typedef struct instances {
 } instances;
 
 /* Writes the normalized numbers to y. */
-static void instance_normalize(const kernel *k, const instances *of, const quantized *q, float epsilon, float *y) {
+static weft_err instance_normalize(const kernel *k, const instances *of, const quantized *q, float epsilon, float *y) {
   for (int64_t b = 0; b < of->batch; b++)
     for (int64_t c = 0; c < of->channels; c++) {
       const int64_t first = b * of->pixels * of->channels + c;
       double sum = 0, squares = 0;
-      for (int64_t p = 0; p < of->pixels; p++)
+      for (int64_t p = 0; p < of->pixels; p++) {
+        WEFT_TRY(weft__long_turn(k, p));
         sum += (double)weft__quantized_number(q, weft__quantized_get(k->in[0], first + p * of->channels));
+      }
       const double mean = sum / (double)of->pixels;
       for (int64_t p = 0; p < of->pixels; p++) {
+        WEFT_TRY(weft__long_turn(k, p));
         const double v =
             (double)weft__quantized_number(q, weft__quantized_get(k->in[0], first + p * of->channels)) - mean;
         y[first + p * of->channels] = (float)v;
@@ -32,6 +36,7 @@ static void instance_normalize(const kernel *k, const instances *of, const quant
       for (int64_t p = 0; p < of->pixels; p++)
         y[first + p * of->channels] = (float)((double)y[first + p * of->channels] * scale);
     }
+  return WEFT_OK;
 }
 
 static void instance_range(const kernel *k, const float *y, int64_t n, float *min, float *max) {
@@ -75,13 +80,18 @@ static weft_err instance_cpu(kernel *k) {
   if (!y) return WEFT_OOM;
   weft_err err = weft__scratch(k, &floats, WEFT_FLOAT, &k->in[0]->shape);
   if (!err) {
+    const float epsilon = weft__node_float(k->node, "variance_epsilon", 1e-5f);
+    err = instance_normalize(k, &of, &q, epsilon, TENSOR_DATA(&floats, float));
+  }
+  if (!err) {
     const int64_t n = weft__tensor_count(y);
     float min = 0, max = 0;
-    instance_normalize(k, &of, &q, weft__node_float(k->node, "variance_epsilon", 1e-5f), TENSOR_DATA(&floats, float));
     instance_range(k, TENSOR_DATA(&floats, float), n, &min, &max);
     err = weft__quantized_write(k, 0, min, max, &to);
-    for (int64_t i = 0; i < n && !err; i++)
+    for (int64_t i = 0; i < n && !err; i++) {
       weft__quantized_put(y, i, weft__quantized_within(&to, TENSOR_DATA(&floats, float)[i]));
+      err = weft__long_turn(k, i);
+    }
   }
   weft__tensor_clear(&floats);
   return err;
@@ -126,6 +136,7 @@ static weft_err quantized_norm_batch_cpu(kernel *k) {
   const bool scales = weft__node_bool(k->node, "scale_after_normalization", false);
   const int64_t depth = y->shape.dim[3], one = weft__quantized_within(&to, 1);
   for (int64_t i = 0, n = weft__tensor_count(y); i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t c = i % depth;
     float scale = 1 / sqrtf(batch_number(k, BATCH_V, &q[2], c) + epsilon);
     if (scales) scale *= batch_number(k, BATCH_GAMMA, &q[4], c);

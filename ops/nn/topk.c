@@ -10,6 +10,7 @@
 #include "graph/kernel.h"
 #include "kernels/array/radix_sort.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 typedef struct topk_work {
@@ -145,9 +146,10 @@ static weft_err find_top(kernel *k, const weft_tensor *x, int64_t rows, int64_t 
     WEFT_TRY(weft__widened_load(&floats, x));
     j.x = floats.data;
   }
-  weft__kernel_loop(k, top ? rows : 0, 2 * j.n + 20 * top + 10, is_worth_sorting(&j) ? sort_rows : j.by_heap, &j);
+  const int64_t cost = 2 * j.n + 20 * top + 10;
+  const weft_err err = weft__long_loop(k, top ? rows : 0, cost, is_worth_sorting(&j) ? sort_rows : j.by_heap, &j);
   weft__widened_finish(&floats);
-  return WEFT_OK;
+  return err;
 }
 
 /* ---- results ---- */
@@ -202,9 +204,9 @@ static weft_err top_k(kernel *k, int64_t top) {
   s.dim[s.rank - 1] = top;
   weft_tensor *values = weft__out(k, 0, &s), *places = weft__out(k, 1, &s), at = {0};
   if (!values || !places) return WEFT_OOM;
-  const weft_err err = find_top(k, x, rows, top, &at);
+  weft_err err = find_top(k, x, rows, top, &at);
   results f = {x, at.data, top, values, places};
-  if (!err) weft__kernel_loop(k, top ? rows : 0, 3 * top + 5, fill_results, &f);
+  if (!err) err = weft__long_loop(k, top ? rows : 0, 3 * top + 5, fill_results, &f);
   weft__tensor_clear(&at);
   return err;
 }

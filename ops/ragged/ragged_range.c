@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "kernels/ragged/ragged.h"
 #include "kernels/array/index.h"
+#include "kernels/work/long_work.h"
 #include <math.h>
 
 static weft_err ragged_range_infer(infer *s) {
@@ -75,6 +76,7 @@ static weft_err ragged_range_count_rows(const kernel *k, int64_t rows, weft_tens
   *total = 0;
   weft__index_put(splits, 0, 0);
   for (int64_t r = 0; r < rows; r++) {
+    WEFT_TRY(weft__long_turn(k, r));
     if (weft__tensor_double(k->in[2], element_of(k->in[2], r)) == 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Requires delta != 0");
     const int64_t n = ragged_range_row_size(k, r), most = splits->dtype == WEFT_INT32 ? INT32_MAX : INT64_MAX;

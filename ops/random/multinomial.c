@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
+#include "kernels/work/long_work.h"
 #include "ops/random/random.h"
 #include "tensor/tensor.h"
 #include <math.h>
@@ -88,9 +89,9 @@ static weft_err draw_classes(kernel *k, const philox *gen) {
   else
     WEFT_TRY(weft__random_take(k, (uint64_t)rows * (uint64_t)((d.samples + 3) / 4 * 4) * 2 * 256, &d.gen));
   if (!(d.sums = weft__alloc((size_t)(rows * d.classes) * sizeof *d.sums))) return WEFT_OOM;
-  weft__kernel_loop(k, rows, d.classes * 20 + d.samples * 60, draw_rows, &d);
+  const weft_err err = weft__long_loop(k, rows, d.classes * 20 + d.samples * 60, draw_rows, &d);
   weft__free(d.sums);
-  return WEFT_OK;
+  return err;
 }
 
 static weft_err multinomial_cpu(kernel *k) { return draw_classes(k, NULL); }

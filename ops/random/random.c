@@ -7,6 +7,7 @@
 #include "base/target_clones.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
+#include "kernels/work/long_work.h"
 #include "ops/random/random.h"
 #include "kernels/simd/widen.h"
 #include "tensor/tensor.h"
@@ -260,8 +261,7 @@ weft_err weft__random_fill_at(kernel *k, int at, random_kind kind, const philox 
   else
     WEFT_TRY(weft__random_take(k, (uint64_t)f.n * RESERVED, &f.gen));
   pool_loop *loop = whole ? fill_blocks : families[kind].fill;
-  weft__kernel_loop(k, (f.n + f.group - 1) / f.group, whole ? 20 : families[kind].cost, loop, &f);
-  return WEFT_OK;
+  return weft__long_loop(k, (f.n + f.group - 1) / f.group, whole ? 20 : families[kind].cost, loop, &f);
 }
 
 static weft_err random_uniform_cpu(kernel *k) { return weft__random_fill(k, RANDOM_UNIFORM, NULL, 0, 0); }

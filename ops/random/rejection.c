@@ -9,6 +9,7 @@
 #include "graph/op.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/random/philox.h"
+#include "kernels/work/long_work.h"
 #include "ops/random/random.h"
 #include "tensor/tensor.h"
 #include <math.h>
@@ -216,8 +217,7 @@ static weft_err rejection_run(kernel *k, bool poisson, const philox *gen, int of
     d.gen = *gen;
   else
     WEFT_TRY(weft__random_take(k, (uint64_t)n * RESERVED, &d.gen));
-  weft__kernel_loop(k, n, 200, draw_range, &d);
-  return WEFT_OK;
+  return weft__long_loop(k, n, 200, draw_range, &d);
 }
 
 static weft_err gamma_cpu(kernel *k) {
@@ -274,8 +274,7 @@ static weft_err binomial_run(kernel *k, int at, int of, const philox *gen) {
   const int64_t n = weft__tensor_count(d.out);
   if (n == 0) return WEFT_OK;
   d.samples = n / d.kinds;
-  weft__kernel_loop(k, n, 400, draw_range, &d);
-  return WEFT_OK;
+  return weft__long_loop(k, n, 400, draw_range, &d);
 }
 
 static weft_err binomial_cpu(kernel *k) {

@@ -5,6 +5,7 @@
  * TensorFlow.  The table has the first 250 dimensions; TensorFlow's has 21,200. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
+#include "kernels/work/long_work.h"
 #include <math.h>
 
 enum { SOBOL_DIMS = 250, SOBOL_BITS = 32 };
@@ -212,6 +213,7 @@ static weft_err sobol_cpu(kernel *k) {
     for (int b = 0; b < SOBOL_BITS; b++)
       if (gray >> b & 1) x ^= v[b];
     for (int64_t i = 0; i < n; i++) {
+      WEFT_TRY(weft__long_turn(k, i));
       weft__tensor_set_real(y, i * dim + d, ldexp((double)x, -32));
       x ^= v[__builtin_ctzll(first + (uint64_t)i + 1)];
     }

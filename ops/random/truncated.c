@@ -9,6 +9,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/random/philox.h"
 #include "kernels/simd/widen.h"
+#include "kernels/work/long_work.h"
 #include "ops/random/random.h"
 #include "tensor/tensor.h"
 #include <math.h>
@@ -50,10 +51,14 @@ static void draw_normal(drawn *d) {
   }
 }
 
+enum { DRAW_WORK = 32 }; /* of long_work, to draw a few numbers */
+
 /* Writes the samples of one distribution, `stride` elements apart. */
 typedef struct target {
   weft_tensor *y;
   int64_t at, stride, end; /* the next element, and the first one that is not written any more */
+  long_work *work;
+  int64_t spent;
 } target;
 
 static void put_sample(target *t, double v) {
@@ -66,7 +71,7 @@ static void put_sample(target *t, double v) {
 }
 
 static bool truncated_normals(drawn *d, const bounded *b, target *t) {
-  for (int tries = 0; t->at < t->end;) {
+  for (int tries = 0; t->at < t->end && !weft__long_work_spent(t->work, &t->spent, DRAW_WORK);) {
     draw_normal(d);
     for (int i = 0; i < d->n && t->at < t->end; i++) {
       const bool fits = b->low <= d->u[i] && d->u[i] <= b->high;
@@ -80,7 +85,7 @@ static bool truncated_normals(drawn *d, const bounded *b, target *t) {
 
 static bool truncated_uniforms(drawn *d, const bounded *b, target *t) {
   const double offset = b->low < 0 ? 0 : b->low * b->low;
-  for (int tries = 0; t->at < t->end;) {
+  for (int tries = 0; t->at < t->end && !weft__long_work_spent(t->work, &t->spent, DRAW_WORK);) {
     double z[4];
     draw_uniform(d);
     for (int i = 0; i < d->n; i++) z[i] = d->u[i] * (b->high - b->low) + b->low;
@@ -96,7 +101,7 @@ static bool truncated_uniforms(drawn *d, const bounded *b, target *t) {
 
 static bool truncated_tail(drawn *d, const bounded *b, target *t) {
   const double alpha = (b->low + sqrt(b->low * b->low + 4)) / 2;
-  for (int tries = 0; t->at < t->end;) {
+  for (int tries = 0; t->at < t->end && !weft__long_work_spent(t->work, &t->spent, DRAW_WORK);) {
     draw_uniform(d);
     for (int i = 0; i < d->n && t->at < t->end; i += 2) {
       const double z = -log(d->u[i]) / alpha + b->low, x = b->low < alpha ? alpha - z : b->low - alpha;
@@ -129,6 +134,7 @@ static weft_err truncated_draw(const kernel *k, drawn *d, bounded b, target *t) 
     done = truncated_uniforms(d, &b, t);
   else
     done = truncated_tail(d, &b, t);
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(t->work)));
   return done ? WEFT_OK
               : weft__kernel_fail(k, WEFT_INTERNAL,
                                   "TruncatedNormal randn rejection sampler exceeded maximum iterations for mean %g, "
@@ -167,10 +173,11 @@ static weft_err parameterized_cpu(kernel *k) {
   philox gen;
   WEFT_TRY(weft__random_take(k, (uint64_t)(n * each) * BLOCKS_PER_SAMPLE, &gen));
   drawn d = drawn_from(&gen, y->dtype);
+  long_work work = weft__long_work(k);
   for (int64_t b = 0; b < n; b++) {
     const bounded of = {truncated_parameter(k->in[1], b), truncated_parameter(k->in[2], b),
                         truncated_parameter(k->in[3], b), truncated_parameter(k->in[4], b)};
-    WEFT_TRY(truncated_draw(k, &d, of, &(target){y, b * each, 1, (b + 1) * each}));
+    WEFT_TRY(truncated_draw(k, &d, of, &(target){y, b * each, 1, (b + 1) * each, &work, 0}));
   }
   return WEFT_OK;
 }
@@ -210,11 +217,12 @@ static weft_err truncated_stateless_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &s);
   if (!y) return weft__out_refused(&s);
   drawn d = drawn_from(&gen, y->dtype);
+  long_work work = weft__long_work(k);
   const int64_t n = weft__shape_count(&all), total = weft__tensor_count(y);
   for (int64_t b = 0; b < n && total; b++) {
     const bounded of = {broadcast_at(k->in[2], &all, b), broadcast_at(k->in[3], &all, b),
                         broadcast_at(k->in[4], &all, b), broadcast_at(k->in[5], &all, b)};
-    WEFT_TRY(truncated_draw(k, &d, of, &(target){y, b, n, total}));
+    WEFT_TRY(truncated_draw(k, &d, of, &(target){y, b, n, total, &work, 0}));
   }
   return WEFT_OK;
 }

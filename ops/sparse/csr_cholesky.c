@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "kernels/sparse/min_degree.h"
+#include "kernels/work/long_work.h"
 #include "ops/sparse/csr_shape.h"
 #include <math.h>
 #include <string.h>
@@ -25,11 +26,12 @@ static weft_err order_cpu(kernel *k) {
   WEFT_TRY(check_square(k, m));
   weft_tensor *y = weft__out(k, 0, m->dense.rank == 3 ? &SHAPE2(m->n, m->rows) : &SHAPE1(m->rows));
   if (!y) return WEFT_OOM;
-  for (int64_t b = 0; b < m->n; b++)
-    WEFT_TRY(weft__min_degree(weft__int_sat(m->rows), m->row + b * (m->rows + 1),
-                              TENSOR_DATA(&m->col, const int32_t) + m->start[b],
-                              TENSOR_DATA(y, int32_t) + b * m->rows));
-  return WEFT_OK;
+  long_work work = weft__long_work(k);
+  weft_err err = WEFT_OK;
+  for (int64_t b = 0; b < m->n && !err; b++)
+    err = weft__min_degree(&work, weft__int_sat(m->rows), m->row + b * (m->rows + 1),
+                           TENSOR_DATA(&m->col, const int32_t) + m->start[b], TENSOR_DATA(y, int32_t) + b * m->rows);
+  return weft__kernel_in(k, err);
 }
 
 /* ---- one matrix ---- */

@@ -1,6 +1,7 @@
 /* csr_matmul.c - products of sparse matrices by compressed rows, with dense and with sparse ones; and the ops on them
  * that TensorFlow has for GPUs only. */
 #include "base/alloc.h"
+#include "kernels/work/long_work.h"
 #include "ops/sparse/csr_gradient.h"
 #include "ops/sparse/csr_shape.h"
 #include <string.h>
@@ -113,6 +114,12 @@ static void dense_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
+/* Returns about how many nanoseconds a row of the product takes. */
+static int64_t dense_row_cost(const dense_product *p) {
+  const int64_t rows = p->a->n * p->a->rows, entries = p->a->start[p->a->n] / rows + 1;
+  return 10 + (p->cols < (int64_t)1e9 / entries ? 5 * p->cols * entries : (int64_t)5e9);
+}
+
 static weft_err dense_run(kernel *k, dense_product *p) {
   const shape *b = &p->b->shape;
   const int r = b->rank;
@@ -123,8 +130,8 @@ static weft_err dense_run(kernel *k, dense_product *p) {
   s.dim[r - 2] = p->swap_y ? p->cols : p->a->rows;
   s.dim[r - 1] = p->swap_y ? p->a->rows : p->cols;
   if (!(p->y = weft__out(k, 0, &s))) return weft__out_refused(&s);
-  if (weft__tensor_count(p->y) > 0) weft__kernel_loop(k, p->a->n * p->a->rows, p->cols * 20 + 10, dense_rows, p);
-  return WEFT_OK;
+  return weft__tensor_count(p->y) > 0 ? weft__long_loop(k, p->a->n * p->a->rows, dense_row_cost(p), dense_rows, p)
+                                      : WEFT_OK;
 }
 
 static weft_err csr_matmul_cpu(kernel *k) {
@@ -146,19 +153,28 @@ static weft_err csr_matmul_cpu(kernel *k) {
 
 /* ---- sparse times sparse ---- */
 
+typedef struct product_work {
+  const csr_matrix *a, *b;
+  double complex *sums; /* of one row, like there */
+  bool *there;
+  long_work work;
+  int64_t spent;
+} product_work;
+
 /* Computes row r of matrix m into sums, and lists the columns that it has, in order, at *cols.  Returns their number.
  */
-static int64_t product_row(const csr_matrix *a, const csr_matrix *b, int64_t m, int64_t r, double complex *sums,
-                           bool *there) {
+static int64_t product_row(product_work *w, int64_t m, int64_t r) {
+  const csr_matrix *a = w->a, *b = w->b;
   const int32_t *row = a->row + m * (a->rows + 1) + r;
   int64_t n = 0;
   for (int64_t i = a->start[m] + row[0]; i < a->start[m] + row[1]; i++) {
     const int32_t *other = b->row + m * (b->rows + 1) + TENSOR_DATA(&a->col, int32_t)[i];
+    if (weft__long_work_spent(&w->work, &w->spent, other[1] - other[0] + 1)) break;
     for (int64_t j = b->start[m] + other[0]; j < b->start[m] + other[1]; j++) {
       const int32_t c = TENSOR_DATA(&b->col, int32_t)[j];
-      n += !there[c];
-      there[c] = true;
-      sums[c] += weft__csr_value(&a->values, i) * weft__csr_value(&b->values, j);
+      n += !w->there[c];
+      w->there[c] = true;
+      w->sums[c] += weft__csr_value(&a->values, i) * weft__csr_value(&b->values, j);
     }
   }
   return n;
@@ -176,38 +192,50 @@ static int64_t product_store(csr_matrix *y, int64_t at, double complex *sums, bo
   return at;
 }
 
-static int64_t product_count(const csr_matrix *a, const csr_matrix *b, double complex *sums, bool *there) {
+/* Returns whether the step ended first.  The columns of a row are cleared as well, which counts as work. */
+static bool product_is_over(product_work *w) { return weft__long_work_spent(&w->work, &w->spent, w->b->cols / 8); }
+
+static int64_t product_count(product_work *w) {
   int64_t n = 0;
-  for (int64_t m = 0; m < a->n; m++)
-    for (int64_t r = 0; r < a->rows; r++) {
-      n += product_row(a, b, m, r, sums, there);
-      memset(there, 0, sizeof *there * (size_t)b->cols);
+  for (int64_t m = 0; m < w->a->n; m++)
+    for (int64_t r = 0; r < w->a->rows && !product_is_over(w); r++) {
+      n += product_row(w, m, r);
+      memset(w->there, 0, sizeof *w->there * (size_t)w->b->cols);
     }
-  memset(sums, 0, sizeof *sums * (size_t)b->cols);
+  memset(w->sums, 0, sizeof *w->sums * (size_t)w->b->cols);
   return n;
 }
 
-static weft_err product_make(csr_matrix **out, const csr_matrix *a, const csr_matrix *b) {
-  double complex *sums = weft__alloc_zero((size_t)b->cols + 1, sizeof *sums);
-  bool *there = weft__alloc_zero((size_t)b->cols + 1, sizeof *there);
-  shape s = a->dense;
-  s.dim[s.rank - 1] = b->cols;
-  csr_matrix *y = NULL;
-  const weft_err err =
-      sums && there ? weft__csr_create(&y, a->values.dtype, &s, product_count(a, b, sums, there)) : WEFT_OOM;
+/* Fills y, which has room for as many elements as product_count returned. */
+static void product_fill(product_work *w, csr_matrix *y) {
+  const csr_matrix *a = w->a;
   int64_t at = 0;
-  for (int64_t m = 0; m < a->n && !err; m++) {
+  for (int64_t m = 0; m < a->n; m++) {
     y->start[m] = at;
-    for (int64_t r = 0; r < a->rows; r++) {
-      product_row(a, b, m, r, sums, there);
-      at = product_store(y, at, sums, there);
+    for (int64_t r = 0; r < a->rows && !product_is_over(w); r++) {
+      product_row(w, m, r);
+      at = product_store(y, at, w->sums, w->there);
       y->row[m * (a->rows + 1) + r + 1] = (int32_t)(at - y->start[m]); /* fits: weft__csr_create checked the count */
     }
   }
-  if (!err) y->start[a->n] = at;
-  weft__free(sums);
-  weft__free(there);
-  *out = y;
+  y->start[a->n] = at;
+}
+
+static weft_err product_make(const kernel *k, csr_matrix **out, const csr_matrix *a, const csr_matrix *b) {
+  product_work w = {.a = a, .b = b, .work = weft__long_work(k)};
+  w.sums = weft__alloc_zero((size_t)b->cols + 1, sizeof *w.sums);
+  w.there = weft__alloc_zero((size_t)b->cols + 1, sizeof *w.there);
+  shape s = a->dense;
+  s.dim[s.rank - 1] = b->cols;
+  const int64_t count = w.sums && w.there ? product_count(&w) : 0;
+  weft_err err = w.sums && w.there ? weft__long_work_end(&w.work) : WEFT_OOM;
+  if (!err) err = weft__csr_create(out, a->values.dtype, &s, count);
+  if (!err) {
+    product_fill(&w, *out);
+    err = weft__long_work_end(&w.work);
+  }
+  weft__free(w.sums);
+  weft__free(w.there);
   return err;
 }
 
@@ -217,10 +245,12 @@ static weft_err sparse_matmul_cpu(kernel *k) {
   if (!err) err = operand_in(k, 1, "transpose_b", "adjoint_b", &b);
   if (!err && (a->dense.rank != b->dense.rank || a->n != b->n || a->cols != b->rows))
     err = products_disagree(k, &a->dense, &b->dense);
-  if (!err) err = weft__kernel_in(k, product_make(&y, a, b));
+  if (!err) err = weft__kernel_in(k, product_make(k, &y, a, b));
   weft__csr_release(a);
   weft__csr_release(b);
-  return err ? err : weft__variant_output(k, 0, &y->base);
+  if (!err) return weft__variant_output(k, 0, &y->base);
+  weft__csr_release(y);
+  return err;
 }
 
 /* ---- shapes ---- */

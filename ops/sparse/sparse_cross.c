@@ -10,6 +10,7 @@
 #include "codec/hash.h"
 #include "kernels/ragged/ragged.h"
 #include "kernels/sparse/sparse.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 typedef struct column {
@@ -177,6 +178,7 @@ static weft_err put_sparse(crossing *x, const int64_t *splits, int64_t most) {
   TENSOR_DATA(dims, int64_t)[1] = most;
   for (int64_t r = 0; r < x->batch; r++)
     for (int64_t i = splits[r]; i < splits[r + 1]; i++) {
+      WEFT_TRY(weft__long_turn(x->k, i));
       TENSOR_DATA(indices, int64_t)[2 * i] = r;
       TENSOR_DATA(indices, int64_t)[2 * i + 1] = i - splits[r];
       WEFT_TRY(put_one(x, r, i - splits[r], values, i));
@@ -194,7 +196,10 @@ static weft_err put_ragged(crossing *x, const int64_t *splits, int64_t most) {
                              (long long)total);
   for (int64_t r = 0; r < x->batch; r++) {
     weft__index_put(rows, r + 1, splits[r + 1]);
-    for (int64_t i = splits[r]; i < splits[r + 1]; i++) WEFT_TRY(put_one(x, r, i - splits[r], values, i));
+    for (int64_t i = splits[r]; i < splits[r + 1]; i++) {
+      WEFT_TRY(weft__long_turn(x->k, i));
+      WEFT_TRY(put_one(x, r, i - splits[r], values, i));
+    }
   }
   weft__index_put(rows, 0, 0);
   return WEFT_OK;

@@ -11,6 +11,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/array/index.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 enum { WIDE_BYTES = 256 };          /* of a row, for each thread: then they divide the columns */
@@ -25,6 +26,7 @@ typedef struct product {
   bool prefetch_b, prefetch_out;
   bool by_rows; /* a piece of the loop is a part of the rows, else a column */
   row_parts parts;
+  long_work *work;
 } product;
 
 static inline int64_t entry_row(const product *p, int64_t i) { return weft__index_at(p->places, 2 * i + p->flip_a); }
@@ -41,6 +43,11 @@ static void prefetch_entry(const product *p, int64_t i, int64_t part, int64_t be
   if (p->prefetch_out) weft__prefetch((char *)p->out->data + (size_t)(row * columns + begin) * size, bytes);
 }
 
+/* Returns how many entries are multiplied with so many columns between two checks of the step. */
+static int64_t entries_per_check(int64_t columns) {
+  return columns < LONG_WORK_PIECE ? LONG_WORK_PIECE / (columns + 1) + 1 : 1;
+}
+
 /* out[row, c] += value b[at, c], or b[c, at], for the rows of one part and the columns [begin, end). */
 #define MULTIPLY(name, type)                                                                                           \
   static inline __attribute__((always_inline)) void name##_row(type *restrict out, const type *restrict b,             \
@@ -52,15 +59,19 @@ static void prefetch_entry(const product *p, int64_t i, int64_t part, int64_t be
     const bool prefetch = p->prefetch_b || p->prefetch_out;                                                            \
     const type *b = TENSOR_DATA(p->b, type), *values = TENSOR_DATA(p->values, type);                                   \
     type *out = TENSOR_DATA(p->out, type);                                                                             \
-    for (int64_t i = 0; i < p->n; i++) {                                                                               \
-      const int64_t row = entry_row(p, i);                                                                             \
-      if (prefetch && i + PREFETCH_ROWS < p->n) prefetch_entry(p, i + PREFETCH_ROWS, part, begin, end);                \
-      if (!weft__row_parts_owns(p->parts, part, row)) continue;                                                        \
-      const int64_t at = entry_column(p, i);                                                                           \
-      if (!p->flip_b)                                                                                                  \
-        name##_row(out + row * columns + begin, b + at * columns + begin, values[i], end - begin);                     \
-      else                                                                                                             \
-        for (int64_t c = begin; c < end; c++) out[row * columns + c] += values[i] * b[at + c * p->inner];              \
+    const int64_t each = entries_per_check(end - begin);                                                               \
+    for (int64_t i = 0, stop; i < p->n && !weft__long_work_over(p->work); i = stop) {                                  \
+      stop = p->n - i < each ? p->n : i + each;                                                                        \
+      for (int64_t e = i; e < stop; e++) {                                                                             \
+        const int64_t row = entry_row(p, e);                                                                           \
+        if (prefetch && e + PREFETCH_ROWS < p->n) prefetch_entry(p, e + PREFETCH_ROWS, part, begin, end);              \
+        if (!weft__row_parts_owns(p->parts, part, row)) continue;                                                      \
+        const int64_t at = entry_column(p, e);                                                                         \
+        if (!p->flip_b)                                                                                                \
+          name##_row(out + row * columns + begin, b + at * columns + begin, values[e], end - begin);                   \
+        else                                                                                                           \
+          for (int64_t c = begin; c < end; c++) out[row * columns + c] += values[e] * b[at + c * p->inner];            \
+      }                                                                                                                \
     }                                                                                                                  \
   }                                                                                                                    \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
@@ -122,7 +133,7 @@ static void clear_bytes(void *arg, int64_t begin, int64_t end) {
   memset((char *)arg + begin, 0, (size_t)(end - begin));
 }
 
-static void matmul_run(kernel *k, product *p, pool_loop *loop) {
+static weft_err matmul_run(kernel *k, product *p, pool_loop *loop) {
   const int64_t columns = p->out->shape.dim[1], bytes = (int64_t)weft__tensor_bytes(p->out);
   pool *threads = p->n < SERIAL_PRODUCTS / columns || !k->step ? NULL : k->step->intra;
   const int n = weft__pool_threads(threads);
@@ -132,7 +143,10 @@ static void matmul_run(kernel *k, product *p, pool_loop *loop) {
   p->prefetch_out = p->flip_a && bytes > CACHE_BYTES;
   p->parts = weft__row_parts(p->by_rows ? n : 1, row);
   weft__pool_loop(bytes < 1 << 18 ? NULL : threads, bytes, 1 << 16, clear_bytes, p->out->data);
+  long_work work = weft__long_work(k);
+  p->work = &work;
   weft__pool_loop(threads, p->by_rows ? n : columns, p->by_rows ? 1 : columns / n, loop, p);
+  return weft__kernel_in(k, weft__long_work_end(&work));
 }
 
 static weft_err sparse_matmul_cpu(kernel *k) {
@@ -153,8 +167,7 @@ static weft_err sparse_matmul_cpu(kernel *k) {
   p.n = p.values->shape.dim[0], p.inner = inner;
   if (!(p.out = weft__out(k, 0, &SHAPE2(d[p.flip_a], columns))))
     return weft__out_refused(&SHAPE2(d[p.flip_a], columns));
-  if (columns > 0) matmul_run(k, &p, loop);
-  return WEFT_OK;
+  return columns > 0 ? matmul_run(k, &p, loop) : WEFT_OK;
 }
 
 static weft_err sparse_matmul_infer(infer *s) {

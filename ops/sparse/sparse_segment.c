@@ -42,10 +42,10 @@ static weft_err sparse_segment_run(kernel *k, const weft_tensor *x, segment_work
   }
   if (!err) {
     weft__segment_fill(seen_as, j->z, weft__tensor_count(out), 0);
-    weft__segment_run(k, j);
+    err = weft__segment_run(k, j);
     segment_division by = {seen_as, j->z, count, j->inner, how == SQRT_N};
-    if (count && how != SUM) weft__segment_divide(k, &by, out->shape.dim[0]);
-    if (zs.data) weft__widened_store(&zs, out);
+    if (!err && count && how != SUM) weft__segment_divide(k, &by, out->shape.dim[0]);
+    if (!err && zs.data) weft__widened_store(&zs, out);
   }
   weft__widened_finish(&xs);
   weft__widened_finish(&zs);
@@ -167,8 +167,8 @@ static weft_err send_back(kernel *k, scale how, const int64_t *index, const int6
     if (weft__is_16bit(grad->dtype)) err = weft__widened_output(&zs, out), j.z = (char *)zs.data;
     if (!err) {
       weft__segment_fill(scaled.dtype, j.z, weft__tensor_count(out), 0);
-      weft__segment_run(k, &j);
-      if (zs.data) weft__widened_store(&zs, out);
+      err = weft__segment_run(k, &j);
+      if (!err && zs.data) weft__widened_store(&zs, out);
     }
     weft__widened_finish(&zs);
   }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -28,6 +29,7 @@ static weft_err string_code_encode_cpu(kernel *k) {
   text t = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     t.size = 0;
     string_code_encode(&t, TENSOR_DATA(x, str) + i, pad);
     err = t.failed ? WEFT_OOM : weft__str_set(TENSOR_DATA(y, str) + i, weft__text_get(&t), t.size);
@@ -60,6 +62,7 @@ static weft_err string_code_decode_cpu(kernel *k) {
   text t = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     t.size = 0;
     const char *wrong = string_code_decode(&t, TENSOR_DATA(x, str) + i);
     if (wrong)

@@ -7,6 +7,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "codec/hash.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 /* ---- kernels ---- */
@@ -17,6 +18,7 @@ static weft_err hash_all(kernel *k, uint64_t (*hash)(const char *, size_t), cons
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0; i < weft__tensor_count(x); i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const str *s = TENSOR_DATA(x, str) + i;
     const char *data = s->size ? s->data : "";
     uint64_t h = key ? weft__hash_sip(data, s->size, (uint64_t)key[0], (uint64_t)key[1]) : hash(data, s->size);
@@ -87,6 +89,7 @@ static weft_err sdca_fprint_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &SHAPE2(n, 2));
   if (!y) return WEFT_OOM;
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const str *s = TENSOR_DATA(x, str) + i;
     weft__hash_farm128(s->size ? s->data : "", s->size, (uint64_t *)TENSOR_DATA(y, int64_t) + 2 * i);
   }

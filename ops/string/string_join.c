@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 
 /* ---- StringJoin ---- */
 
@@ -57,6 +58,7 @@ static weft_err string_join_cpu(kernel *k) {
   text t = {0};
   weft_err err = WEFT_OK;
   for (int64_t e = 0; e < weft__tensor_count(y) && err == WEFT_OK; e++) {
+    if ((err = weft__long_turn(k, e))) break;
     for (int i = 0; i < k->n_in; i++) {
       if (i > 0) weft__text_add(&t, sep.data, sep.size);
       add_str(&t, TENSOR_DATA(k->in[i], str) + (k->in[i]->shape.rank ? e : 0));
@@ -153,6 +155,7 @@ static weft_err string_join_reduce_cpu(kernel *k) {
   text t = {0};
   weft_err err = WEFT_OK;
   for (int64_t e = 0; e < weft__tensor_count(y) && err == WEFT_OK; e++) {
+    if ((err = weft__long_turn(k, e))) break;
     const str *from = TENSOR_DATA(x, str) + offset_of(&x->shape, r.kept, r.n_kept, e);
     for (int64_t i = 0; i < n; i++) {
       if (i > 0) weft__text_add(&t, sep.data, sep.size);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "kernels/array/index.h"
 #include "kernels/ragged/ragged.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 /* ---- StringNGrams: for each row, the words of every window of a width, with padding around the row ---- */
@@ -98,6 +99,7 @@ static weft_err ngrams_cpu(kernel *k) {
   weft_tensor *out = weft__out(k, 0, &SHAPE1(total));
   if (!out) return weft__out_refused(&SHAPE1(total));
   for (int64_t r = 0; r < n; r++) {
+    WEFT_TRY(weft__long_turn(k, r));
     const int64_t from = weft__index_at(rows, r), words = weft__index_at(rows, r + 1) - from;
     WEFT_TRY(put_row(&g, TENSOR_DATA(data, str) + from, words, TENSOR_DATA(out, str) + weft__index_at(splits, r)));
   }

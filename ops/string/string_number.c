@@ -7,6 +7,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "codec/number.h"
+#include "kernels/work/long_work.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ static weft_err string_number_read_all(kernel *k, weft_tensor *y) {
   text room = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(y) && err == WEFT_OK; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     const str *s = TENSOR_DATA(k->in[0], str) + i;
     if (!weft__number_read(&room, s->data, s->size, y->dtype, (char *)y->data + (size_t)i * weft__dtype_size(y->dtype)))
       err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "StringToNumberOp could not correctly convert string: %.*s",
@@ -129,6 +131,7 @@ static weft_err string_number_write_all(kernel *k, const number_format *f) {
   text t = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     t.size = 0;
     string_number_put_element(&t, f, x, i);
     err = t.failed ? WEFT_OOM : weft__str_set(TENSOR_DATA(y, str) + i, weft__text_get(&t), t.size);

@@ -3,6 +3,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "codec/regex.h"
+#include "kernels/work/long_work.h"
 
 #include <stdio.h>
 
@@ -46,6 +47,7 @@ static weft_err match_all(kernel *k, regex *r) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0; i < weft__tensor_count(x); i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const str *s = TENSOR_DATA(x, str) + i;
     WEFT_TRY(weft__regex_full(r, s->size ? s->data : "", s->size, TENSOR_DATA(y, bool) + i));
   }
@@ -83,6 +85,7 @@ static weft_err replace_in(kernel *k, regex *r, const char *rewrite, size_t size
   text t = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     const str *s = TENSOR_DATA(x, str) + i;
     t.size = 0;
     err = weft__regex_replace(r, s->size ? s->data : "", s->size, rewrite, size, all, &t);

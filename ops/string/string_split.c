@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 static weft_err string_split_infer(infer *s) {
@@ -46,6 +47,7 @@ static weft_err put_pieces(kernel *k, const pieces *p, int64_t rows) {
               *dense = weft__out(k, 2, &SHAPE1(2));
   if (!index || !values || !dense) return WEFT_OOM;
   for (int64_t i = 0; i < p->n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     TENSOR_DATA(index, int64_t)[2 * i] = p->at[i].row;
     TENSOR_DATA(index, int64_t)[2 * i + 1] = p->at[i].column;
     WEFT_TRY(weft__str_set(TENSOR_DATA(values, str) + i, p->at[i].data, p->at[i].size));

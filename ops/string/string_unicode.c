@@ -7,6 +7,7 @@
 #include "codec/unicode.h"
 #include "kernels/array/index.h"
 #include "kernels/ragged/ragged.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 
 /* ---- the attributes of an op ---- */
@@ -110,6 +111,7 @@ static weft_err string_unicode_decode_cpu(kernel *k) {
   weft__index_put(splits, 0, 0);
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < n && !err; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     err = string_unicode_decode(&v, TENSOR_DATA(in, str) + i, &all);
     weft__index_put(splits, i + 1, all.n);
   }
@@ -154,6 +156,7 @@ static weft_err string_unicode_encode_cpu(kernel *k) {
   if (!out) return WEFT_OOM;
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < n && !err; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     row.size = 0;
     for (int64_t j = weft__index_at(k->in[1], i); j < weft__index_at(k->in[1], i + 1) && !err; j++)
       err = add_encoded(&v, TENSOR_DATA(k->in[0], int32_t)[j], &row);

@@ -6,6 +6,7 @@
 #include "graph/op.h"
 #include "codec/regex.h"
 #include "codec/utf8.h"
+#include "kernels/work/long_work.h"
 #include <locale.h>
 #include <string.h>
 #include <wctype.h>
@@ -20,6 +21,7 @@ static weft_err length_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0; i < weft__tensor_count(x); i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const str *s = TENSOR_DATA(x, str) + i;
     TENSOR_DATA(y, int32_t)[i] = (int32_t)(utf8 ? weft__utf8_length(s) : (int64_t)s->size);
   }
@@ -85,6 +87,7 @@ static weft_err substr_cpu(kernel *k) {
   const int64_t n = weft__tensor_count(y);
   const bool utf8 = in_utf8(k), direct = weft__shape_equal(&x->shape, &out), one = weft__tensor_count(pos) == 1;
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const int64_t p = one ? 0 : element_of(&pos->shape, &out, i), e = direct ? i : element_of(&x->shape, &out, i);
     const int64_t part[] = {weft__tensor_int(pos, p), weft__tensor_int(len, p)};
     WEFT_TRY(substr_one(k, utf8, TENSOR_DATA(x, str) + e, part, i, TENSOR_DATA(y, str) + i));
@@ -130,6 +133,7 @@ static weft_err turn_all(kernel *k, bool up, locale_t tables) {
   text t = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
+    if ((err = weft__long_turn(k, i))) break;
     t.size = 0;
     if (tables)
       turn_utf8(&t, TENSOR_DATA(x, str) + i, up, tables);
@@ -166,6 +170,7 @@ static weft_err strip_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0; i < weft__tensor_count(x); i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     const str *s = TENSOR_DATA(x, str) + i;
     size_t from = 0, to = s->size;
     while (from < to && strings_is_space(s->data[from])) from++;

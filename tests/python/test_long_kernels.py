@@ -38,6 +38,16 @@ def dominant(n):
     return half + half.T + 20 * n * np.eye(n, dtype=np.float32)
 
 
+def dense_rows(n, per_row):
+    """The places of a square sparse matrix with as many numbers in each row."""
+    at = np.arange(n * per_row)
+    return np.stack([at // per_row, at % per_row * (n // per_row)], 1)
+
+
+def rows_matrix(op, at, x, n):
+    return op.SparseTensorToCSRSparseMatrix(indices=at, values=x, dense_shape=[n, n])
+
+
 def sampled(name, n):
     return lambda: [np.array([[1]])], lambda op, x: getattr(op, name)(
         true_classes=x, num_true=1, num_sampled=n, unique=True, range_max=n)
@@ -145,6 +155,28 @@ CASES = {
     "gradient of a convolution": (lambda: [zeros(16, 128, 128, 64), zeros(16, 128, 128, 256)],
                                   lambda op, x, y: op.Conv2DBackpropFilter(
                                       input=x, filter_sizes=[5, 5, 64, 256], out_backprop=y, strides=[1] * 4, padding="SAME")),
+    "elements": (lambda: [image(20_000_000)], lambda op, x: op.Igamma(a=x, x=x)),
+    "sparse product": (lambda: [np.zeros((6_000_000, 2), np.int64), image(6_000_000), image(1, 20_000)],
+                       lambda op, at, x, y: op.SparseTensorDenseMatMul(a_indices=at, a_values=x, a_shape=[1, 1], b=y)),
+    "sparse matrices": (lambda: [dense_rows(8000, 1000), image(8_000_000)], lambda op, at, x: op.SparseMatrixSparseMatMul(
+        a=rows_matrix(op, at, x, 8000), b=rows_matrix(op, at, x, 8000), type=tf.float32)),
+    "order of rows": (lambda: [dense_rows(20_000, 100), image(2_000_000)],
+                      lambda op, at, x: op.SparseMatrixOrderingAMD(input=rows_matrix(op, at, x, 20_000))),
+    "quantized convolution": (lambda: [zeros(8, 256, 256, 64, dtype=np.uint8), zeros(5, 5, 64, 64, dtype=np.uint8)],
+                              lambda op, x, f: op.QuantizedConv2D(
+                                  input=tf.bitcast(x, tf.quint8), filter=tf.bitcast(f, tf.quint8), min_input=0., max_input=1.,
+                                  min_filter=0., max_filter=1., strides=[1] * 4, padding="SAME")),
+    "dequantization": (lambda: [zeros(400_000_000, dtype=np.uint8)], lambda op, x: op.Dequantize(
+        input=tf.bitcast(x, tf.quint8), min_range=0., max_range=1.)),
+    "gammas": (lambda: [np.array([100_000_000])], lambda op, x: op.RandomGamma(shape=x, alpha=tf.constant([.3]))),
+    "top elements": (lambda: [matrix(1000, 100_000)], lambda op, x: op.TopKV2(input=x, k=90_000)),
+    "resized image": (lambda: [image(8, 30, 30, 4)], lambda op, x: op.ScaleAndTranslate(
+        images=x, size=[7000, 4000], scale=[1., 1.], translation=[0., 0.])),
+    "segments": (lambda: [matrix(1000, 1000), np.zeros(10_000_000, np.int32), np.zeros(10_000_000, np.int32)],
+                 lambda op, x, at, ids: op.SparseSegmentSum(data=x, indices=at, segment_ids=ids)),
+    "distinct numbers": (lambda: [np.random.RandomState(1).uniform(size=40_000_000)], lambda op, x: op.Unique(x=x)),
+    "replaced words": (lambda: [np.full(3_000_000, "word 12 and more", object)], lambda op, x: op.RegexReplace(
+        input=x, pattern="(w.r)(d+)", rewrite="\\2\\1")),
     "normalization": (lambda: [image(1, 1, 1, LONG)], lambda op, x: op.LRN(input=x, depth_radius=LONG)),
 }
 
@@ -154,7 +186,7 @@ def test_a_long_kernel_ends_at_its_deadline(name, fed):
     values, build = CASES[name]
     with tf.Graph().as_default():
         given = [np.ascontiguousarray(v) for v in values()]
-        inputs = [tf.placeholder(v.dtype, v.shape) if fed else tf.constant(v) for v in given]
+        inputs = [tf.placeholder(tf.as_dtype(v.dtype), v.shape) if fed else tf.constant(v) for v in given]
         out = build(tf.raw_ops, *inputs)
         while isinstance(out, (list, tuple)):
             out = out[0]
@@ -186,3 +218,13 @@ def test_a_constant_that_unpacks_to_gigabytes_takes_no_memory_before_it_runs(nam
         tf.reshape(x, [tf.rank(x), -1])
         tf.reduce_max(x if x.dtype == tf.float32 else tf.strings.length(x))
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 << 10
+
+
+def test_a_query_without_rows_ends_with_its_step():
+    query = "with recursive n(x) as (select 1 union all select x + 1 from n) select x from n where x < 0"
+    with tf.Graph().as_default(), tf.Session() as sess:
+        row = tf.data.experimental.SqlDataset("sqlite", ":memory:", query, (tf.int64,)).make_one_shot_iterator().get_next()
+        begin = time.monotonic()
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            sess.run(row, options=tf.RunOptions(timeout_in_ms=300))
+        assert time.monotonic() - begin < 20

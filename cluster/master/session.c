@@ -51,6 +51,7 @@ typedef struct cluster_session {
   step_claim *claims; /* requests whose steps are being made */
   pthread_cond_t claim_ended;
   runs runs;
+  bool has_run;   /* so that the program's master, were it elsewhere, would know the session */
   bool forgotten; /* the master was reset */
   bool finished;  /* closed, and its sessions on other tasks are deleted */
 } cluster_session;
@@ -169,6 +170,7 @@ static weft_err cluster_session_close(weft_session *base) {
   pthread_mutex_lock(&s->lock);
   weft__runs_close(&s->runs, &s->lock, closed_by_client);
   bool first = !s->finished;
+  const bool lost = s->forgotten && s->has_run;
   s->finished = true;
   pthread_mutex_unlock(&s->lock);
   if (!first) return WEFT_OK;
@@ -177,7 +179,7 @@ static weft_err cluster_session_close(weft_session *base) {
       &s->steps,
       cluster_session_destroy_step); /* now: they use the task, which may be gone when the session is destroyed */
   cluster_session_notify(s, SESSION_CLOSED);
-  return WEFT_OK;
+  return lost ? cluster_session_closed_error(s) : WEFT_OK;
 }
 
 static void cluster_session_destroy(weft_session *base) {
@@ -385,6 +387,7 @@ static weft_err cluster_session_begin_run(cluster_session *s, run_entry *r) {
     err = cluster_session_closed_error(s);
   else
     weft__runs_add(&s->runs, r);
+  s->has_run = true;
   pthread_mutex_unlock(&s->lock);
   if (!err) cluster_session_notify(s, SESSION_RUN_BEGAN);
   return err;

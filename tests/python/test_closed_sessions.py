@@ -45,3 +45,30 @@ def test_a_timeout_names_the_target_and_the_reason():
     with weft.Graph().as_default(), weft.Session("grpc://127.0.0.1:1", config=config) as session:
         with pytest.raises(weft.errors.DeadlineExceededError, match="127.0.0.1:1 did not answer .* of 500 ms: .*onnect"):
             session.run(weft.constant(1.0))
+
+
+def reset(tf):
+    """What the end of a session says after its target was reset: with `with`, without, after an error, and before any run."""
+    target, one = tf.train.Server.create_local_server().target, tf.constant(1.0)
+
+    def in_with(error):
+        with tf.Session(target) as session:
+            session.run(one)
+            tf.Session.reset(target)
+            if error:
+                raise error
+    first, unused = tf.Session(target), tf.Session(target)
+    first.run(one)
+    tf.Session.reset(target)
+    return [ended(tf, end) for end in (first.close, first.close, unused.close, lambda: in_with(None), lambda: in_with(ValueError("own")))]
+
+
+def ended(tf, end):
+    try:
+        return end()
+    except (tf.errors.OpError, ValueError) as e:
+        return type(e).__name__, str(e).replace(str(e).split()[1], "HANDLE") if "Session " in str(e) else str(e)
+
+
+def test_the_end_of_a_session_says_that_its_target_was_reset():
+    assert reset(weft) == reset(oracle)

@@ -141,3 +141,12 @@ def test_the_norm_of_transforms_along_axes_scales_their_input(norm):
         ours = program(weft)
     with oracle.Graph().as_default():
         assert ours == program(oracle)
+
+
+def test_softmax_along_an_axis_needs_a_rank():
+    """TensorFlow raises a TypeError too; ours says what to do as well."""
+    tf = weft
+    for softmax in (tf.nn.softmax, tf.nn.log_softmax):
+        with pytest.raises(TypeError, match="for -: 'NoneType' and 'int': .*along axis 1 needs the rank of .*set_shape"):
+            softmax(tf.placeholder(tf.float32), axis=1)
+        assert softmax(tf.placeholder(tf.float32), axis=-1).shape.ndims is None

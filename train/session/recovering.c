@@ -175,6 +175,7 @@ static weft_err close_all(weft_session *s) {
   pthread_cond_broadcast(&r->changed);
   pthread_mutex_unlock(&r->lock);
   weft_err err = inner ? weft__session_close(inner) : WEFT_OK;
+  if (err == WEFT_ABORTED || err == WEFT_UNAVAILABLE) err = WEFT_OK; /* the master lost the session: it is closed */
   pthread_mutex_lock(&r->lock);
   while (r->users || r->replacing) recovering_wait_slice(r);
   pthread_mutex_unlock(&r->lock);

@@ -50,7 +50,12 @@ def _last_axis(fn_kind, logits, axis, name):
     """Applies softmax along an axis; the op works on the last axis, so other axes are moved there and back."""
     logits = convert_to_tensor(logits)
     rank = logits.shape.ndims
-    if axis in (-1, None) or axis == (rank or 0) - 1:
+    if axis in (-1, None):
+        return op(fn_kind, name, logits=logits)
+    if rank is None:
+        raise TypeError("unsupported operand type(s) for -: 'NoneType' and 'int': %s along axis %s needs the rank of %s; give it a "
+                        "shape with set_shape, or use axis -1" % (fn_kind, axis, logits.name))
+    if axis == rank - 1:
         return op(fn_kind, name, logits=logits)
     if not -rank <= axis < rank:
         raise InvalidArgumentError(None, None, "`dim` must be in the range [%d, %d) where %d is the number of dimensions in the "

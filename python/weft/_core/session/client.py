@@ -1,6 +1,7 @@
 """Sessions: flattens the fetches, converts feeds to buffers, calls the library once, and packs the results."""
 import atexit
 import collections.abc
+import contextlib
 import re
 import threading
 import warnings
@@ -465,7 +466,8 @@ class BaseSession:
 
     def _finish(self):
         """Closes the session and frees the library's objects before the interpreter exits."""
-        self.close()
+        with contextlib.suppress(errors.OpError):
+            self.close()
         self._partial_runs.finish()
         for made in list(self._callables):
             made.finish()
@@ -580,7 +582,8 @@ class Session(BaseSession, metaclass=Named):
         graph, session = self._entered.pop()
         session.__exit__(None, None, None)
         graph.__exit__(None, None, None)
-        self.close()
+        with contextlib.suppress(*[errors.OpError] if exc[0] else []):  # The program's own error is the one to report.
+            self.close()
         return False
 
     @staticmethod

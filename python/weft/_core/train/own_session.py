@@ -3,7 +3,9 @@
 The library opens and recovers the sessions of its own creators. It cannot reopen a session that a program made, so this
 module calls the hooks, in TensorFlow's order.
 """
-from weft._core.framework import protos
+import contextlib
+
+from weft._core.framework import errors, protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.train.coordinator import Coordinator, start_queue_runners
 from weft._core.train.hooks import SessionRunContext, SessionRunValues
@@ -66,4 +68,5 @@ class OwnSession:
             try:
                 self.coord.join(self._threads, stop_grace_period_secs=self._grace, ignore_live_threads=True)
             finally:
-                self.session.close()
+                with contextlib.suppress(errors.AbortedError, errors.UnavailableError):  # The master has lost it already.
+                    self.session.close()

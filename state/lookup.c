@@ -26,6 +26,8 @@ struct lookup {
   int64_t key_row;            /* elements of one key */
   int64_t buckets;            /* of a dense table */
   weft_tensor empty, deleted; /* its two keys that mark buckets */
+  /* Its buckets as an export shows them; no memory before they are needed. */
+  weft_tensor bucket_keys, bucket_values;
   pthread_rwlock_t lock;
   bool filled;
   store store;
@@ -211,13 +213,11 @@ weft_err weft__lookup_values_shape(const lookup *t, const shape *given, shape *o
   shape of = *given;
   const shape *keys = &of;
   const int own = t->spec.key_row.rank;
-  if (own) {
-    for (int i = 0; i < own; i++)
-      if (of.rank < own || of.dim[of.rank - own + i] != t->spec.key_row.dim[i])
-        return weft__fail(WEFT_INVALID_ARGUMENT, "Expected key shape to end with %s, not %s",
-                          weft__shape_text(&t->spec.key_row), weft__shape_text(given));
-    of.rank -= own;
-  }
+  for (int i = 0; i < own; i++)
+    if (of.rank < own || of.dim[of.rank - own + i] != t->spec.key_row.dim[i])
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Input key shape %s must end with the table's key shape %s",
+                        weft__shape_text(given), weft__shape_text(&t->spec.key_row));
+  of.rank -= own;
   if (keys->rank + t->spec.row.rank > WEFT_MAX_RANK)
     return weft__fail(WEFT_INVALID_ARGUMENT, "values of shape %s for keys of shape %s have more than %d axes",
                       weft__shape_text(&t->spec.row), weft__shape_text(keys), WEFT_MAX_RANK);
@@ -253,6 +253,17 @@ static weft_err lookup_check_keys(const lookup *t, const weft_tensor *keys) {
   return WEFT_OK;
 }
 
+weft_err weft__lookup_check_count(const lookup *t, const shape *keys) {
+  if (!t->spec.dense || keys->rank == 0) return WEFT_OK;
+  shape want = t->spec.key_row;
+  memmove(want.dim + 1, want.dim, (size_t)want.rank * sizeof *want.dim);
+  want.dim[0] = keys->dim[0];
+  want.rank++;
+  if (weft__shape_count(keys) == weft__shape_count(&want)) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT, "Expected key shape %s got %s", weft__shape_text(&want),
+                    weft__shape_text(keys));
+}
+
 weft_err weft__lookup_mark(lookup *t, const weft_tensor *empty, const weft_tensor *deleted) {
   weft_err err = WEFT_OK;
   pthread_rwlock_wrlock(&t->lock);
@@ -264,46 +275,118 @@ weft_err weft__lookup_mark(lookup *t, const weft_tensor *empty, const weft_tenso
   return err;
 }
 
-/* Returns the bucket that TensorFlow looks into first. */
-static uint64_t lookup_bucket_hash(const lookup *t, const weft_tensor *keys, int64_t i) {
+/* Returns the hash of a key that says which bucket TensorFlow looks into first. */
+static uint64_t lookup_bucket_hash(const lookup *t, const char *key) {
+  const weft_tensor parts = {.dtype = t->spec.key, .shape = SHAPE1(t->key_row), .data = (void *)(uintptr_t)key};
   if (t->spec.key == WEFT_STRING) {
-    const str s = TENSOR_DATA(keys, str)[i];
+    const str s = TENSOR_DATA(&parts, str)[0];
     return weft__hash_murmur(s.size ? s.data : "", s.size);
   }
   uint64_t h = 0;
   for (int64_t j = 0; j < t->key_row; j++) {
-    const uint64_t one = (uint64_t)weft__tensor_int(keys, i * t->key_row + j);
+    const uint64_t one = (uint64_t)weft__tensor_int(&parts, j);
     h = t->spec.key_row.rank ? h ^ (one + 0x9e3779b97f4a7800u + (h << 10) + (h >> 4)) : one;
   }
   return h;
 }
 
-/* Puts entry i into the first free bucket of its sequence; taken: one flag for each bucket. */
-static weft_err lookup_put_bucket(const lookup *t, int64_t i, weft_tensor *keys, weft_tensor *values, bool *taken) {
-  const uint64_t mask = (uint64_t)t->buckets - 1;
-  uint64_t at = lookup_bucket_hash(t, &t->store.keys, i) & mask;
-  for (uint64_t probes = 1; taken[at]; probes++) at = (at + probes) & mask;
-  taken[at] = true;
-  const int64_t to = (int64_t)at;
-  WEFT_TRY(weft__elements_copy(t->spec.key, lookup_key_at(keys, to, t->key_row),
-                               lookup_key_at(&t->store.keys, i, t->key_row), t->key_row));
-  return weft__elements_copy(t->spec.value, lookup_value_at(t, values, to), lookup_value_at(t, &t->store.values, i),
-                             t->row);
+/* Returns the bucket that has the key or, if none has it, the first bucket of its sequence that it may take: one with
+ * the deleted key before the first empty one. */
+static int64_t lookup_bucket_of(const lookup *t, const weft_tensor *keys, const char *key) {
+  const weft_tensor wanted = {.buf = t->empty.buf, .data = (void *)(uintptr_t)key};
+  const uint64_t mask = (uint64_t)keys->shape.dim[0] - 1;
+  uint64_t at = lookup_bucket_hash(t, key) & mask;
+  int64_t deleted = -1;
+  for (uint64_t probes = 1; probes <= mask + 1; probes++) { /* they visit each bucket once */
+    const char *has = lookup_key_at(keys, (int64_t)at, t->key_row);
+    if (lookup_is_key(t, &wanted, has)) return (int64_t)at;
+    if (lookup_is_key(t, &t->empty, has)) return deleted >= 0 ? deleted : (int64_t)at;
+    if (deleted < 0 && lookup_is_key(t, &t->deleted, has)) deleted = (int64_t)at;
+    at = (at + probes) & mask;
+  }
+  WEFT_ASSERT(deleted >= 0); /* entries never fill all buckets */
+  return deleted;
 }
 
-static weft_err lookup_export_buckets(const lookup *t, weft_tensor *keys, weft_tensor *values) {
+static weft_err lookup_bucket_put(const lookup *t, weft_tensor *keys, weft_tensor *values, const char *key,
+                                  const char *row) {
+  const int64_t at = lookup_bucket_of(t, keys, key);
+  WEFT_TRY(weft__elements_copy(t->spec.key, lookup_key_at(keys, at, t->key_row), key, t->key_row));
+  return weft__elements_copy(t->spec.value, lookup_value_at(t, values, at), row, t->row);
+}
+
+/* Makes buckets without entries. */
+static weft_err lookup_buckets_init(const lookup *t, weft_tensor *keys, weft_tensor *values) {
   shape rows;
   if (!t->empty.buf) return weft__fail(WEFT_FAILED_PRECONDITION, "the table has not been made yet");
   WEFT_TRY(lookup_rows_shape(t, t->buckets, &rows));
   if (rows.rank == 1) rows = SHAPE2(t->buckets, 1);
-  bool *taken = weft__alloc_zero((size_t)t->buckets, sizeof *taken);
-  weft_err err = taken ? weft__tensor_init(keys, t->spec.key, &SHAPE2(t->buckets, t->key_row)) : WEFT_OOM;
+  weft_err err = weft__tensor_init(keys, t->spec.key, &SHAPE2(t->buckets, t->key_row));
   if (!err) err = weft__tensor_init(values, t->spec.value, &rows);
   if (!err && t->spec.value != WEFT_STRING) memset(values->data, 0, weft__tensor_bytes(values));
   for (int64_t i = 0; i < t->buckets && !err; i++)
     err = weft__elements_copy(t->spec.key, lookup_key_at(keys, i, t->key_row), t->empty.data, t->key_row);
-  for (int64_t i = 0; i < t->store.n && !err; i++) err = lookup_put_bucket(t, i, keys, values, taken);
-  weft__free(taken);
+  return err;
+}
+
+static void lookup_buckets_clear(lookup *t) {
+  weft__tensor_clear(&t->bucket_keys);
+  weft__tensor_clear(&t->bucket_values);
+}
+
+/* Puts the entries of the buckets, or of the store if there are none yet, into new ones: as many as t->buckets says. */
+static weft_err lookup_buckets_renew(lookup *t) {
+  weft_tensor keys = {0}, values = {0};
+  const bool first = !t->bucket_keys.buf;
+  const weft_tensor *old = first ? &t->store.keys : &t->bucket_keys,
+                    *old_values = first ? &t->store.values : &t->bucket_values;
+  weft_err err = lookup_buckets_init(t, &keys, &values);
+  for (int64_t i = 0, n = first ? t->store.n : old->shape.dim[0]; i < n && !err; i++) {
+    const char *key = lookup_key_at(old, i, t->key_row);
+    if (!lookup_is_key(t, &t->empty, key) && !lookup_is_key(t, &t->deleted, key))
+      err = lookup_bucket_put(t, &keys, &values, key, lookup_value_at(t, old_values, i));
+  }
+  lookup_buckets_clear(t);
+  if (!err) {
+    t->bucket_keys = keys, t->bucket_values = values;
+    return WEFT_OK;
+  }
+  weft__tensor_clear(&keys);
+  weft__tensor_clear(&values);
+  return err;
+}
+
+static bool lookup_has_buckets(const lookup *t) {
+  return t->bucket_keys.buf && t->bucket_keys.shape.dim[0] == t->buckets;
+}
+
+/* Puts entries that the store has got into the buckets as well.  If that fails, the next export makes them anew. */
+static weft_err lookup_buckets_put(lookup *t, const weft_tensor *keys, const weft_tensor *values) {
+  weft_err err = t->spec.dense && !lookup_has_buckets(t) ? lookup_buckets_renew(t) : WEFT_OK;
+  for (int64_t i = 0, n = weft__tensor_count(keys) / t->key_row; t->spec.dense && i < n && !err; i++)
+    err = lookup_bucket_put(t, &t->bucket_keys, &t->bucket_values, lookup_key_at(keys, i, t->key_row),
+                            lookup_value_at(t, values, i));
+  if (err) lookup_buckets_clear(t);
+  return err;
+}
+
+/* Gives the bucket of a key the deleted key; it keeps its value, as in TensorFlow. */
+static weft_err lookup_bucket_remove(lookup *t, const char *key) {
+  if (!t->spec.dense || !t->bucket_keys.buf) return WEFT_OK;
+  char *has = lookup_key_at(&t->bucket_keys, lookup_bucket_of(t, &t->bucket_keys, key), t->key_row);
+  const weft_tensor wanted = {.buf = t->empty.buf, .data = (void *)(uintptr_t)key};
+  if (!lookup_is_key(t, &wanted, has)) return WEFT_OK;
+  if (t->deleted.buf) return weft__elements_copy(t->spec.key, has, t->deleted.data, t->key_row);
+  lookup_buckets_clear(t);
+  return WEFT_OK;
+}
+
+static weft_err lookup_export_buckets(lookup *t, weft_tensor *keys, weft_tensor *values) {
+  if (!lookup_has_buckets(t)) WEFT_TRY(lookup_buckets_renew(t));
+  weft_err err = weft__tensor_init(keys, t->spec.key, &t->bucket_keys.shape);
+  if (!err) err = weft__tensor_init(values, t->spec.value, &t->bucket_values.shape);
+  if (!err) err = weft__elements_copy(t->spec.key, keys->data, t->bucket_keys.data, t->buckets * t->key_row);
+  if (!err) err = weft__elements_copy(t->spec.value, values->data, t->bucket_values.data, t->buckets * t->row);
   if (!err) return WEFT_OK;
   weft__tensor_clear(keys);
   weft__tensor_clear(values);
@@ -362,6 +445,7 @@ weft_err weft__lookup_fill(lookup *t, const weft_tensor *keys, const weft_tensor
     fresh = before;
     t->filled = true;
     if (t->spec.dense && keys->shape.dim[0] > 0) t->buckets = keys->shape.dim[0];
+    lookup_buckets_clear(t);
   }
   pthread_rwlock_unlock(&t->lock);
   store_finish(&fresh);
@@ -379,6 +463,7 @@ weft_err weft__lookup_insert(lookup *t, const weft_tensor *keys, const weft_tens
   weft_err err = lookup_check_keys(t, keys);
   if (!err) err = lookup_add_buckets(t, weft__tensor_count(keys) / t->key_row);
   if (!err) err = store_put_all(t, &t->store, keys, values);
+  if (!err) err = lookup_buckets_put(t, keys, values);
   pthread_rwlock_unlock(&t->lock);
   return err;
 }
@@ -386,9 +471,11 @@ weft_err weft__lookup_insert(lookup *t, const weft_tensor *keys, const weft_tens
 weft_err weft__lookup_remove(lookup *t, const weft_tensor *keys) {
   WEFT_TRY(lookup_check_mutable(t, "Remove"));
   pthread_rwlock_wrlock(&t->lock);
-  const weft_err err = lookup_check_keys(t, keys);
-  for (int64_t i = 0, n = weft__tensor_count(keys) / t->key_row; !err && i < n && t->store.n; i++)
+  weft_err err = lookup_check_keys(t, keys);
+  for (int64_t i = 0, n = weft__tensor_count(keys) / t->key_row; !err && i < n && t->store.n; i++) {
     store_remove(t, &t->store, lookup_key_at(keys, i, t->key_row));
+    err = lookup_bucket_remove(t, lookup_key_at(keys, i, t->key_row));
+  }
   pthread_rwlock_unlock(&t->lock);
   return err;
 }
@@ -409,7 +496,7 @@ static weft_err lookup_export_all(lookup *t, weft_tensor *keys, weft_tensor *val
 }
 
 weft_err weft__lookup_export(lookup *t, weft_tensor *keys, weft_tensor *values) {
-  pthread_rwlock_rdlock(&t->lock);
+  pthread_rwlock_wrlock(&t->lock); /* an export may make the buckets */
   const weft_err err = t->spec.fixed && !t->filled ? weft__fail(WEFT_ABORTED, "HashTable is not initialized.")
                                                    : lookup_export_all(t, keys, values);
   pthread_rwlock_unlock(&t->lock);
@@ -419,6 +506,7 @@ weft_err weft__lookup_export(lookup *t, weft_tensor *keys, weft_tensor *values) 
 static void lookup_destroy(object *o) {
   lookup *t = (lookup *)o;
   store_finish(&t->store);
+  lookup_buckets_clear(t);
   weft__tensor_clear(&t->empty);
   weft__tensor_clear(&t->deleted);
   pthread_rwlock_destroy(&t->lock);

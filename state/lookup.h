@@ -31,6 +31,9 @@ int64_t weft__lookup_size(lookup *t);
 /* Stores the shape of the values for keys of this shape: the shape of the keys, then that of a row. */
 weft_err weft__lookup_values_shape(const lookup *t, const shape *keys, shape *out);
 
+/* Fails unless keys of this shape are as many as the first dimension says: a rule of dense tables. */
+weft_err weft__lookup_check_count(const lookup *t, const shape *keys);
+
 /* Stores the value of each key in out, which has the shape of the values.  Missing keys get `otherwise`: one row, or
  * one per key (a fixed table uses the first).  Returns FAILED_PRECONDITION if a fixed table has not been filled. */
 weft_err weft__lookup_find(lookup *t, const weft_tensor *keys, const weft_tensor *otherwise, weft_tensor *out);
@@ -43,7 +46,8 @@ weft_err weft__lookup_remove(lookup *t, const weft_tensor *keys);
 /* Stores the keys of a dense table that mark empty and deleted buckets, unless that was done before. */
 weft_err weft__lookup_mark(lookup *t, const weft_tensor *empty, const weft_tensor *deleted);
 /* Copies all keys and values to two empty tensors: of a dense table its buckets, where those without an entry have the
- * empty key and zeros.  Returns ABORTED if a fixed table has not been filled. */
+ * empty key and zeros, or the deleted key and the value of an entry that was removed.  Returns ABORTED if a fixed
+ * table has not been filled. */
 weft_err weft__lookup_export(lookup *t, weft_tensor *keys, weft_tensor *values);
 
 #endif

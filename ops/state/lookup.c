@@ -191,6 +191,7 @@ static weft_err do_find(kernel *k, lookup *t) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected shape %s or %s for default value, got %s",
                              weft__shape_text(&spec->row), weft__shape_text(&want),
                              weft__shape_text(&otherwise->shape));
+  WEFT_TRY(weft__lookup_check_count(t, &keys->shape));
   weft_tensor *out = weft__out(k, 0, &want);
   return out ? weft__lookup_find(t, keys, otherwise, out) : WEFT_OOM;
 }
@@ -230,11 +231,15 @@ static weft_err do_initialize(kernel *k, lookup *t) {
 
 static weft_err do_insert(kernel *k, lookup *t) {
   WEFT_TRY(check_pairs(k, t));
+  WEFT_TRY(weft__lookup_check_count(t, &k->in[1]->shape));
   return weft__lookup_insert(t, k->in[1], k->in[2]);
 }
 
 static weft_err do_remove(kernel *k, lookup *t) {
+  shape values;
   WEFT_TRY(check_types(k, &weft__lookup_spec(t)->key, NULL));
+  WEFT_TRY(weft__lookup_values_shape(t, &k->in[1]->shape, &values));
+  WEFT_TRY(weft__lookup_check_count(t, &k->in[1]->shape));
   return weft__lookup_remove(t, k->in[1]);
 }
 

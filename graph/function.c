@@ -64,8 +64,10 @@ int weft__function_count(const weft_node *n, const char *name) {
  * attribute. */
 static weft_err find_def(maker *m, const weft_node *n, const char *attr_name, int which, const char *name) {
   if (!name && n->op && !weft__opdef_attr(&n->op->opdef, attr_name)) name = n->op_name;
-  m->call = name ? weft__function_call_of(n, name, &m->tmp) : func_of(unpack_attr(n, attr_name, &m->tmp), which);
-  if (name && !m->call) return function_oom();
+  const attr *at = weft__node_attr(n, attr_name);
+  const attr_value *v = name ? NULL : unpack_attr(n, attr_name, &m->tmp);
+  m->call = name ? weft__function_call_of(n, name, &m->tmp) : func_of(v, which);
+  if (!m->call && (name || (!v && at && at->kind == ATTR_OPAQUE))) return function_oom();
   if (!m->call)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s' (op %s): attr '%s' names no function", n->name, n->op_name,
                       attr_name);

@@ -60,7 +60,9 @@ static void print_element(text *out, const weft_tensor *t, int64_t i) {
   case WEFT_UINT16:
   case WEFT_UINT32:
   case WEFT_QINT8:
-  case WEFT_QUINT8: weft__text_printf(out, "%" PRId64, weft__tensor_int(t, i)); break;
+  case WEFT_QINT16:
+  case WEFT_QUINT8:
+  case WEFT_QUINT16: weft__text_printf(out, "%" PRId64, weft__tensor_int(t, i)); break;
   case WEFT_FLOAT8_E5M2:
   case WEFT_FLOAT8_E4M3FN: print_float(out, (float)weft__float8_to_double(t->dtype, TENSOR_DATA(t, uint8_t)[i])); break;
   case WEFT_INT4:

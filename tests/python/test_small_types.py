@@ -116,3 +116,30 @@ def test_what_is_refused(name):
     ours, theirs = each(run)
     assert ours == theirs == ["TypeError"] * 3
     assert tried(lambda: weft.constant([1.5], kind(weft, name)).shape.rank, TypeError) == ("TypeError" if "int" in name else 1)
+
+
+@pytest.mark.parametrize("name", [*OTHERS, *SMALL, "qint16", "quint16", "string"])
+def test_limits_and_sizes(name):
+    def run(tf, _):
+        d = kind(tf, name)
+        return d.size, [tried(lambda which=which: str(getattr(d, which)), TypeError, ValueError) for which in ("min", "max", "limits")]
+    ours, theirs = each(run)
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("name", ["bool", "string", "complex64", "qint8", "int4", "float8_e5m2"])
+def test_types_that_ops_refuse(name):
+    def run(tf, _):
+        x = tf.placeholder(kind(tf, name), [])
+        made = lambda: tf.summary.scalar("s", x), lambda: tf.summary.histogram("h", x), lambda: tf.random_normal([2], dtype=x.dtype)  # noqa: E731
+        return [tried(f, TypeError, ValueError, tf.errors.OpError) for f in made]
+    ours, theirs = each(run)
+    assert ours == theirs
+
+
+def test_quantized_numbers_as_text():
+    def run(tf, session):
+        wide = tf.constant([1, -3], tf.int16)
+        return session.run([tf.strings.format("{}", tf.bitcast(wide, t)) for t in (tf.qint16, tf.quint16)])
+    ours, theirs = each(run)
+    assert ours == theirs

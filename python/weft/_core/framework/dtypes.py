@@ -78,15 +78,16 @@ class DType:
 
     @property
     def size(self):
-        return {7: 1, 14: 2, 24: 1, 25: 1, 29: 1, 30: 1}.get(self.base_dtype._number) or np.dtype(self.as_numpy_dtype).itemsize
+        known = {7: 0, 14: 2, 24: 1, 25: 1, 29: 1, 30: 1}.get(self.base_dtype._number)
+        return np.dtype(self.as_numpy_dtype).itemsize if known is None else known
 
     def _limit(self, which):
         if self.base_dtype._number in _SMALL_LIMITS:
             return self.as_numpy_dtype(_SMALL_LIMITS[self.base_dtype._number][which == "max"])
+        if self.base_dtype._number == 14:
+            return _bfloat16(_BFLOAT16_MAX if which == "max" else -_BFLOAT16_MAX)
         kind = np.dtype(self.as_numpy_dtype)
-        if kind.kind == "b":
-            return which == "max"
-        if self.base_dtype._number not in _NUMPY or kind.kind not in "fiu":
+        if self.is_quantized or kind.kind not in "fiu":
             raise TypeError("Cannot find %simum value of %s." % (which, self.name))
         return getattr(np.finfo(kind) if kind.kind == "f" else np.iinfo(kind), which)
 
@@ -105,7 +106,7 @@ class DType:
             return 0, 1
         if self.base_dtype._number not in (3, 4, 5, 6, 9, 10, 17, 22, 23):
             raise ValueError("%s does not have defined limits." % self)
-        return 0, self.max if self.is_bool else int(self.max)
+        return 0, True if self.is_bool else int(self.max)
 
     @property
     def is_numeric(self):
@@ -148,6 +149,7 @@ _NAMES = ["invalid", "float32", "float64", "int32", "uint8", "int16", "int8", "s
           "variant", "uint32", "uint64", "float8_e5m2", "float8_e4m3fn", None, None, None, "int4", "uint4"]
 _NUMBERS = [n for n, name in enumerate(_NAMES) if name]
 _SMALL_LIMITS = {24: (-57344, 57344), 25: (-448, 448), 29: (-8, 7), 30: (0, 15)}
+_BFLOAT16_MAX = float.fromhex("0x1.FEp127")
 try:
     import ml_dtypes as _more  # as TensorFlow shows them
     _bfloat16 = _more.bfloat16

@@ -120,17 +120,19 @@ def snake(name):
 
 
 def refused_type(kind, error):
-    """Returns TensorFlow's TypeError for an input of a wrong type, or None if the library's error is another one."""
+    """Returns TensorFlow's TypeError for an input or a type of its own that is wrong, or None if the library's error is another
+    one.
+    """
     said = None
     if error._facts & errors.Fact.TYPE_NOT_ALLOWED:
         said = re.match(r"Value for attr '(\w+)' of (\w+) is not", error.message)
     found = said and get(kind)
-    argument = next((a for a in found.inputs if a.type_attr == said.group(1)), None) if found else None
-    if argument is None:
+    if not found:
         return None
+    parameter = next((a.name for a in found.inputs if a.type_attr == said.group(1)), said.group(1))
     attrs = found.attrs.values() if isinstance(found.attrs, dict) else found.attrs
     allowed = next(a.allowed for a in attrs if a.name == said.group(1))
     names = [_BY_NAME[n].name if n in _BY_NAME else n for n in allowed[1:-1].split(",")]
     given = _BY_NAME[said.group(2)].name if said.group(2) in _BY_NAME else said.group(2)
     return TypeError("Value passed to parameter '%s' has DataType %s not in list of allowed values: %s" % (
-        argument.name, given, ", ".join(names)))
+        parameter, given, ", ".join(names)))

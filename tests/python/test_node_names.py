@@ -169,3 +169,36 @@ def test_names_of_dilated_convolutions():
                 tf.nn.atrous_conv2d(x, f, 2, "VALID", name="mine")]
         return made + [[m.name for m in made]]
     both(program, same_nodes=False)
+
+
+def test_names_that_outlive_a_function():
+    """Nodes outside of a function's scope number the nodes after them."""
+    def program(tf):
+        x, row = tf.constant([[0.0, 2.0]]), tf.sparse_placeholder(tf.float32, [3, 4])
+        made = [tf.linspace(0.0, 1.0, 5), tf.linspace(tf.constant([0.0, 1.0]), 2.0, 3, axis=-1), tf.nn.zero_fraction(x),
+                tf.accumulate_n([x, x]), tf.scalar_mul(2.0, x), tf.count_nonzero(x), tf.eye(3), tf.eye(2, 3), tf.eye(2, batch_shape=[2]),
+                tf.boolean_mask(x, [True]), tf.summary.scalar("s", 1.0), tf.summary.scalar("s", 1.0, family="f"),
+                tf.summary.audio("a", x, 8000), tf.sparse.to_dense(row), tf.sparse.reorder(row).dense_shape, tf.sparse.reduce_sum(row),
+                tf.sparse.eye(2).dense_shape, tf.metrics.mean(x)[1], tf.metrics.auc(tf.constant([0, 1]), tf.constant([0.2, 0.7]))[1],
+                tf.signal.hann_window(4), tf.signal.hamming_window(5, False), tf.signal.fftshift(x), tf.constant(1)]
+        return [[m.name for m in made]]
+    both(program, same_nodes=False)
+
+
+def test_scopes_of_linear_operators():
+    def program(tf):
+        first, second = tf.linalg.LinearOperatorDiag([1.0, 2.0]), tf.linalg.LinearOperatorDiag([3.0, 4.0])
+        made = [first.to_dense(), second.to_dense(), first.matmul([[1.0], [2.0]])]
+        with tf.name_scope("inner"):
+            made += [first.to_dense(), second.trace()]
+        return made + [[m.name for m in made]]
+    both(program, same_nodes=False)
+
+
+def test_linspace():
+    def program(tf):
+        n = tf.placeholder_with_default(3, [])
+        return [tf.linspace(0.0, 1.0, 5), tf.linspace(1.0, 2.0, 1), tf.linspace(np.float64(0), np.float64(7), n),
+                tf.linspace(tf.constant([[0.0, 1.0]]), [[2.0, 5.0]], 4, axis=1), tf.linspace(0, 10, 5),
+                [str(s.shape) for s in (tf.linspace(0.0, 1.0, 5), tf.linspace([0.0, 1.0], 2.0, 3, axis=-1), tf.linspace(0.0, 1.0, n))]]
+    both(program, same_nodes=False)

@@ -319,10 +319,15 @@ def dropout(inputs, keep_prob=0.5, noise_shape=None, is_training=True, outputs_c
 
 @add_arg_scope
 def softmax(logits, scope=None):
-    if convert_to_tensor(logits).shape.ndims is None:
+    logits = convert_to_tensor(logits)
+    if logits.shape.ndims is None:
         raise ValueError("the rank of logits must be known")
     with name_scope(scope, "softmax", [logits]):
-        return nn.softmax(logits)
+        classes = logits.shape.as_list()[-1]
+        rows = nn.softmax(array_ops.reshape(logits, [-1, array_ops.shape(logits)[-1] if classes is None else classes]))
+        made = array_ops.reshape(rows, array_ops.shape(logits))
+        made.set_shape(logits.shape)
+        return made
 
 
 def _flat_batch_norm(inputs, axis, *args):

@@ -1,6 +1,6 @@
 """tf.contrib.metrics: the metrics of tf.metrics under their older names, and those that tf.metrics lacks."""
 import weft as tf
-from weft._core.nn.threshold_metrics import _confusion
+from weft._core.nn.threshold_metrics import confusion
 
 
 def _variable(shape, dtype, name, **more):
@@ -34,7 +34,7 @@ def _called(metric, name):
 
 def _counts_at(labels, predictions, thresholds, weights, *kinds):
     """(value, update) of each kind of count, whose variables are in the scope of the caller."""
-    counts = _confusion(labels, predictions, thresholds, weights, kinds)
+    counts = confusion(labels, predictions, thresholds, weights, kinds)
     return [(tf.identity(counts[kind][0]), counts[kind][1]) for kind in kinds]
 
 

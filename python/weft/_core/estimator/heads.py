@@ -123,10 +123,10 @@ class _Kind(Head):
         return labels, self._loss_fn(labels=labels, logits=logits)
 
     def loss(self, labels, logits, features=None, mode=None, regularization_losses=None):
-        _, each = self._each(labels, logits, features)
-        total = tf.reduce_sum(each * self._weights(features))
-        if _SUMS[self._reduction]:
-            total = total / tf.to_float(tf.size(each))
+        with name_scope("losses"):
+            _, each = self._each(labels, logits, features)
+            how = tf.losses.Reduction.SUM_OVER_BATCH_SIZE if _SUMS[self._reduction] else tf.losses.Reduction.SUM
+            total = tf.losses.compute_weighted_loss(each, self._weights(features), loss_collection=None, reduction=how)
         return tf.add_n([total, *regularization_losses]) if regularization_losses else total
 
     def metrics(self, regularization_losses=None):

@@ -1,13 +1,14 @@
 """tf.summary: adds nodes that make summaries, and writes the files that TensorBoard reads."""
 import json
+import re
 import time
 
 from weft import _weft
 from weft._core.distribute import context
-from weft._core.framework import errors, protos
+from weft._core.framework import errors, opdef, protos
 from weft._core.framework.absent import Named
-from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import Graph, GraphKeys, get_default_graph
+from weft._core.framework.build import convert_to_tensor, is_tensor
+from weft._core.framework.graph import Graph, GraphKeys, get_default_graph, name_scope
 
 Summary, Event, SessionLog = protos.Summary, protos.Event, protos.SessionLog
 TaggedRunMetadata = protos.TaggedRunMetadata
@@ -18,11 +19,23 @@ def _node(kind, name, tensor, collections, family, max_outputs=0, extra=-1, meta
     graph._check_not_finalized()
     if context.copy_now():  # Only the first of several replicas writes summaries.
         return convert_to_tensor(b"")
-    value = tensor.handle if hasattr(tensor, "handle") else convert_to_tensor(tensor)  # The library reads the variable.
-    out = _weft.summary(graph._c, kind, name, value._out, family, max_outputs, extra, metadata)
+    value = tensor.handle if hasattr(tensor, "handle") else _inside(name, family, tensor, "values")  # The library reads the variable.
+    try:
+        out = _weft.summary(graph._c, kind, name, value._out, family, max_outputs, extra, metadata)
+    except errors.InvalidArgumentError as e:
+        raise opdef.refused_type("%sSummary" % kind.capitalize(), e) or e from None
     made = graph._tensor(out)
     graph.add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, made)
     return made
+
+
+def _inside(name, family, value, part, dtype=None):
+    """Returns the value of a summary as a tensor. A constant is made in the scope that the summary will have."""
+    if is_tensor(value):
+        return convert_to_tensor(value, dtype)
+    cleaned = "/".join(re.sub(r"[^-/_.A-Za-z0-9\x80-\U0010ffff]", "_", part).lstrip("/") for part in (family, name) if part)
+    with name_scope(get_default_graph().unique_name(cleaned, mark_as_used=False) + "/"):
+        return convert_to_tensor(value, dtype, name=part)
 
 
 def scalar(name, tensor, collections=None, family=None):
@@ -39,7 +52,7 @@ def image(name, tensor, max_outputs=3, collections=None, family=None):
 
 def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=None):
     from weft._core.framework import dtypes
-    rate = convert_to_tensor(sample_rate, dtypes.float32, name="sample_rate")
+    rate = _inside(name, family, sample_rate, "sample_rate", dtypes.float32)
     return _node("audio", name, tensor, collections, family, max_outputs, rate._out)
 
 

@@ -142,7 +142,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
     """Returns ones with the probability p, and zeros otherwise."""
     drawn = tf.random_uniform(shape, dtype=_type(dtype), seed=_seed(seed))
-    return tf.where(drawn <= p, tf.ones(shape, dtype=_type(dtype)), tf.zeros(shape, dtype=_type(dtype)))
+    return tf.where_v2(drawn <= p, tf.ones(shape, dtype=_type(dtype)), tf.zeros(shape, dtype=_type(dtype)))
 
 
 def random_binomial(shape, p=0.0, dtype=None, seed=None):

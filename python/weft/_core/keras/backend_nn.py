@@ -341,21 +341,19 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
         x = tf.pad(x, [[0, 0], [left, 0], [0, 0]] if data_format == "channels_last" else [[0, 0], [0, 0], [left, 0]])
         padding = "valid"
     one = [part[0] if isinstance(part, (list, tuple)) else part for part in (strides, dilation_rate)]
-    made = tf.nn.conv1d(_last(x, data_format), kernel, one[0], _padding(padding), dilations=one[1])
+    made = tf.nn.convolution(_last(x, data_format), kernel, _padding(padding), [one[0]], [one[1]])
     return _back(made, data_format)
 
 
 def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
     data_format = _format(data_format)
-    made = tf.nn.conv2d(_last(x, data_format), kernel, [1] + list(strides) + [1], _padding(padding),
-                        dilations=[1] + list(dilation_rate) + [1])
+    made = tf.nn.convolution(_last(x, data_format), kernel, _padding(padding), list(strides), list(dilation_rate))
     return _back(made, data_format)
 
 
 def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)):
     data_format = _format(data_format)
-    made = tf.nn.conv3d(_last(x, data_format), kernel, [1] + list(strides) + [1], _padding(padding),
-                        dilations=[1] + list(dilation_rate) + [1])
+    made = tf.nn.convolution(_last(x, data_format), kernel, _padding(padding), list(strides), list(dilation_rate))
     return _back(made, data_format)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from weft._core.framework.build import constant, convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import name_scope
+from weft._core.framework.graph import get_default_graph, name_scope
 from weft._core.framework.tensor_shape import TensorShape
 from weft._core.ops import array_ops, check_ops, linalg, linalg_solve, math_ops, special_math
 
@@ -103,7 +103,8 @@ class LinearOperator(metaclass=abc.ABCMeta):
 
     @contextlib.contextmanager
     def _name_scope(self, name=None):
-        with name_scope(self.name, values=self._tensors()), name_scope(name) as scope:
+        outer = get_default_graph().get_name_scope()
+        with name_scope("%s%s/" % (outer + "/" if outer else "", self.name)), name_scope(name) as scope:
             yield scope
 
     def _tensors(self):

@@ -71,14 +71,17 @@ def with_last(weights, values):
     return control_flow.cond(less, lambda: array_ops.expand_dims(weights, -1), lambda: weights)
 
 
-def probabilities(predictions):
-    """Returns the predictions as floats, with a check that each is between 0 and 1, as in TensorFlow."""
-    with name_scope("probabilities"):
-        kind, wrong = predictions.dtype.base_dtype, "predictions must be in [0, 1]"
-        checks = [check_ops.assert_greater_equal(predictions, math_ops.cast(0.0, kind), message=wrong),
-                  check_ops.assert_less_equal(predictions, math_ops.cast(1.0, kind), message=wrong)]
-        with control_dependencies(checks):
-            return array_ops.identity(math_ops.cast(predictions, dtypes.float32))
+def probabilities(predictions, labels):
+    """Returns predictions as floats and labels as booleans, with a check that each prediction is between 0 and 1.
+
+    As in TensorFlow, the check runs with what is converted: not for labels that are booleans and predictions that are float32.
+    """
+    predictions = convert_to_tensor(predictions)
+    kind, wrong = predictions.dtype.base_dtype, "predictions must be in [0, 1]"
+    checks = [check_ops.assert_greater_equal(predictions, math_ops.cast(0.0, kind), message=wrong),
+              check_ops.assert_less_equal(predictions, math_ops.cast(1.0, kind), message=wrong)]
+    with control_dependencies(checks):
+        return math_ops.cast(predictions, dtypes.float32), math_ops.cast(labels, dtypes.bool)
 
 
 _WRONG = "weights can not be broadcast to values."
@@ -134,5 +137,5 @@ def running_mean(values, weights, default_name, name):
         new_total = total.assign_add(math_ops.reduce_sum(values))
         with control_dependencies([values]):
             new_count = count.assign_add(number)
-        value = divide_no_nan(total.value(), count.value(), name="value")
-        return value, divide_no_nan(new_total, new_count, name="update_op")
+        value = divide_no_nan(total.value(), math_ops.maximum(count.value(), 0.0), name="value")
+        return value, divide_no_nan(new_total, math_ops.maximum(new_count, 0.0), name="update_op")

@@ -3,7 +3,8 @@ from weft import _weft
 from weft._core.framework import dtypes, errors
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph
-from weft._core.nn.metric_parts import aligned_weights, alike, broadcast_weights, listed, probabilities, running_mean
+from weft._core.nn.metric_parts import aligned_weights, alike, listed, running_mean
+from weft._core.nn.threshold_metrics import confusion
 from weft._core.ops import math_ops
 from weft._core.ops.variables import resource_wanted
 from weft._core.platform import logging
@@ -20,19 +21,15 @@ def _check_types(kind, labels, predictions):
         raise TypeError("Input 'y' of '%s' Op has type %s that does not match type %s of argument 'x'." % (op, y, x))
 
 
-def _metric(kind, labels, predictions, weights, collections, updates, name, thresholds=0):
+def _metric(kind, labels, predictions, weights, collections, updates, name):
     graph = get_default_graph()
-    labels = predictions if labels is None else labels
-    labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
-    if kind != "mean":
-        labels, predictions = alike(labels, predictions)
-        predictions.shape.assert_is_compatible_with(labels.shape)
-    predictions = probabilities(predictions) if kind == "auc" else predictions
+    labels, predictions = alike(convert_to_tensor(labels), convert_to_tensor(predictions))
+    predictions.shape.assert_is_compatible_with(labels.shape)
     given = -1 if weights is None else _weights(kind, weights, predictions)._out
     graph._c.variables_resource(resource_wanted(None))
     try:
         with graph._made_by_library():
-            value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, thresholds, name)
+            value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, 0, name)
     except errors.InvalidArgumentError as e:  # TensorFlow raises ValueError here.
         raise ValueError(e.message) from None
     value, update = graph._result(value), graph._result(update)
@@ -43,15 +40,11 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
 
 def _weights(kind, weights, predictions):
     from weft._core.ops.math_ops import cast
-    if kind == "auc":  # AUC flattens its inputs.
-        return broadcast_weights(weights, predictions)
     return cast(aligned_weights(weights, predictions), dtypes.float32)
 
 
 def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    if weights is not None:
-        return listed(*running_mean(values, weights, "mean", name), metrics_collections, updates_collections)
-    return _metric("mean", None, values, weights, metrics_collections, updates_collections, name)
+    return listed(*running_mean(values, weights, "mean", name), metrics_collections, updates_collections)
 
 
 def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None,
@@ -61,36 +54,13 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
     if summation_method not in _SUMMATIONS:
         raise ValueError("Invalid summation_method: %s summation_method should be 'trapezoidal', 'careful_interpolation', "
                          "'minoring', or 'majoring'." % summation_method)
-    if curve == "PR" or summation_method in ("minoring", "majoring") or thresholds is not None:
-        if thresholds is None:
-            thresholds = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
-        return _area_under(curve, labels, predictions, weights, [-1e-7] + sorted(thresholds) + [1 + 1e-7], metrics_collections,
-                           updates_collections, name, summation_method)
-    return _metric("auc", labels, predictions, weights, metrics_collections, updates_collections, name, num_thresholds)
+    if thresholds is None:
+        thresholds = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+    return _area_under(curve, labels, predictions, weights, [-1e-7] + sorted(thresholds) + [1 + 1e-7], metrics_collections,
+                       updates_collections, name, summation_method)
 
 
 _SUMMATIONS = ("trapezoidal", "careful_interpolation", "minoring", "majoring")
-
-
-def _counts(labels, predictions, weights, thresholds):
-    """Returns local variables that count true and false positives and negatives at each threshold, and their update."""
-    from weft._core.framework.graph import GraphKeys
-    from weft._core.ops import array_ops, control_flow, math_ops
-    from weft._core.ops.variables import Variable
-    weights = 1.0 if weights is None else array_ops.reshape(broadcast_weights(weights, predictions), [1, -1])
-    labels = array_ops.reshape(math_ops.cast(labels, dtypes.float32), [1, -1])
-    above = math_ops.cast(math_ops.greater(array_ops.reshape(predictions, [1, -1]), array_ops.expand_dims(thresholds, 1)),
-                          dtypes.float32)
-    found, updates = {}, []
-    for name, hit in (("true_positives", above * labels), ("false_negatives", (1 - above) * labels),
-                      ("true_negatives", (1 - above) * (1 - labels)), ("false_positives", above * (1 - labels))):
-        size = [thresholds.shape.as_list()[0]]
-        count = Variable(lambda size=size: array_ops.zeros(size), trainable=False, name=name,
-                         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
-        updates.append(count.assign_add(math_ops.reduce_sum(hit * weights, 1)))
-        found[name] = count
-    order = ("true_positives", "false_positives", "false_negatives", "true_negatives")
-    return [found[name] for name in order], control_flow.group(*updates)
 
 
 def _area(tp, fp, fn, tn, curve, method, name):
@@ -101,7 +71,9 @@ def _area(tp, fp, fn, tn, curve, method, name):
         recall_ = (tp + 1e-6) / (tp + fn + 1e-6)
         x, y = (fp / (fp + tn + 1e-6), recall_) if curve == "ROC" else (recall_, (tp + 1e-6) / (tp + fp + 1e-6))
         between = {"minoring": math_ops.minimum, "majoring": math_ops.maximum}.get(method, lambda a, b: (a + b) / 2)
-        return math_ops.reduce_sum((x[:-1] - x[1:]) * between(y[:-1], y[1:]), name=name)
+        last = x.shape.as_list()[0] - 1
+        steps = x[:last] - x[1:]
+        return math_ops.reduce_sum(math_ops.multiply(steps, between(y[:last], y[1:])), name=name)
     p, steps = tp + fp, tp[:-1] - tp[1:]
     slope = math_ops.div_no_nan(steps, math_ops.maximum(p[:-1] - p[1:], 0.0))
     start = tp[1:] - slope * p[1:]
@@ -113,15 +85,12 @@ def _area(tp, fp, fn, tn, curve, method, name):
 
 def _area_under(curve, labels, predictions, weights, thresholds, collections, updates, name, method):
     """Returns the area under a curve at the given thresholds."""
-    from weft._core.framework.graph import control_dependencies
     from weft._core.ops.variable_scope import variable_scope
-    with variable_scope(name, "auc"):
-        labels, predictions = alike(labels, predictions)
-        predictions = probabilities(predictions)
-        found, update = _counts(labels, predictions, weights, convert_to_tensor(thresholds, dtypes.float32))
-        value = _area(*[v.value() for v in found], curve, method, "value")
-        with control_dependencies([update]):
-            after = _area(*[v.read_value() for v in found], curve, method, "update_op")
+    with variable_scope(name, "auc", [labels, predictions, weights]):
+        counts = confusion(labels, predictions, thresholds, weights, ["tp", "fn", "tn", "fp"])
+        found = [counts[kind] for kind in ("tp", "fp", "fn", "tn")]
+        value = _area(*[count.value() for count, _ in found], curve, method, "value")
+        after = _area(*[update for _, update in found], curve, method, "update_op")
     graph = get_default_graph()
     graph.add_to_collections(collections or [], value)
     graph.add_to_collections(updates or [], after)

@@ -6,7 +6,7 @@ from weft._core.framework.build import constant, convert_to_tensor, either, is_n
 from weft._core.framework.errors import InvalidArgumentError
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.nn.pooling import silu
-from weft._core.ops import array_ops, math_ops, random_ops
+from weft._core.ops import array_ops, control_flow, math_ops, random_ops
 from weft._core.ops.sparse import SparseTensor
 from weft._core.ops.variables import Variable
 
@@ -341,9 +341,20 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 def zero_fraction(value, name=None):
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
-        count = math_ops.cast(math_ops.count_nonzero(value), dtypes.float32)
-        total = math_ops.cast(array_ops.size(value), dtypes.float32)
-        return op("Identity", "fraction", input=1.0 - count / total)
+        total = array_ops.size(value, out_type=dtypes.int64)
+        found = control_flow.cond(total <= dtypes.int32.max, lambda: math_ops.cast(_nonzero(value, dtypes.int32), dtypes.int64),
+                                  lambda: _nonzero(value, dtypes.int64))
+        with name_scope("counts_to_fraction"):
+            zeros = total - found
+            fraction = math_ops.cast(zeros, dtypes.float32) / math_ops.cast(total, dtypes.float32)
+        return op("Identity", "fraction", input=fraction)
+
+
+def _nonzero(value, kind):
+    """Returns how many elements are not 0, counted in a type that can hold their number."""
+    with name_scope("count_nonzero"):
+        other = math_ops.not_equal(value, array_ops.zeros([], value.dtype.base_dtype))
+        return math_ops.reduce_sum(math_ops.cast(other, kind), name="nonzero_count")
 
 
 # ---- convolutions and pools ----

@@ -58,11 +58,11 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     if global_batch_size is None:
         if losses.shape.ndims == 0:
             raise ValueError("per_example_loss must have at least one dimension, or global_batch_size must be given")
-        global_batch_size = array_ops.shape(losses)[0]
+        global_batch_size = array_ops.shape(losses)[0] * 1  # the number of replicas
     count = convert_to_tensor(global_batch_size)
     if not count.dtype.is_integer:
         raise TypeError("global_batch_size must be an integer, not %r" % (global_batch_size,))
-    return math_ops.truediv(math_ops.reduce_sum(losses), math_ops.cast(count, have))
+    return math_ops.div_no_nan(math_ops.reduce_sum(losses), math_ops.cast(count, have))
 
 
 def scale_regularization_loss(regularization_loss):
@@ -71,7 +71,7 @@ def scale_regularization_loss(regularization_loss):
     Args:
       regularization_loss: a tensor.
     """
-    return math_ops.reduce_sum(math_ops.cast(convert_to_tensor(regularization_loss), dtypes.float32))
+    return math_ops.reduce_sum(math_ops.cast(convert_to_tensor(regularization_loss), dtypes.float32)) / 1.0
 
 
 # ---- CTC ----

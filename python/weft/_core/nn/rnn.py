@@ -146,8 +146,10 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
     def turned(xs):
         return xs[::-1] if lengths is None else array_ops.unstack(_turned(array_ops.stack(xs), lengths, 0))
     with variable_scope(scope or "bidirectional_rnn"):
-        ahead, first = static_rnn(cell_fw, inputs, initial_state_fw, dtype, lengths, scope="fw")
-        back, last = static_rnn(cell_bw, turned(list(inputs)), initial_state_bw, dtype, lengths, scope="bw")
+        with variable_scope("fw") as inner:
+            ahead, first = static_rnn(cell_fw, inputs, initial_state_fw, dtype, lengths, scope=inner)
+        with variable_scope("bw") as inner:
+            back, last = static_rnn(cell_bw, turned(list(inputs)), initial_state_bw, dtype, lengths, scope=inner)
         backward = turned(back)
     return [array_ops.concat([a, b], 1) for a, b in zip(ahead, backward)], first, last
 

@@ -101,8 +101,7 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
                 perm = (count - 1) - range_of(0, count, 1)
             else:
                 perm = np.arange(a.shape.ndims)[::-1].astype(np.int32)
-        made = op("Transpose", scope, x=a, perm=perm)
-        return op("Conj", input=made) if conjugate and a.dtype.is_complex else made
+        return op("ConjugateTranspose" if conjugate and a.dtype.is_complex else "Transpose", scope, x=a, perm=perm)
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
@@ -164,7 +163,10 @@ def unpack(value, num=None, axis=0, name="unpack"):
 
 
 def parallel_stack(values, name="parallel_stack"):
-    return stack(values, 0, name)
+    with name_scope(name):
+        first = convert_to_tensor(values[0])
+        dims = [len(values), *first.shape.as_list()]
+        return op("ParallelConcat", values=[expand_dims(v, 0) for v in values], shape=dims)
 
 
 def split(value, num_or_size_splits=None, axis=0, num=None, name="split", split_dim=None, num_split=None):
@@ -289,9 +291,8 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
         known = constant_value(axis)
         if known is not None and tensor.shape.ndims is not None:
             tensor.shape[int(known):int(known) + n].assert_is_compatible_with(mask.shape)
-        whole = shape(tensor)
-        leading = reduce_prod(whole[axis:axis + n], [0])
-        tensor = reshape(tensor, concat([whole[:axis], [leading], whole[axis + n:]], 0))
+        leading = reduce_prod(shape(tensor)[axis:axis + n], [0])
+        tensor = reshape(tensor, concat([shape(tensor)[:axis], [leading], shape(tensor)[axis + n:]], 0))
         # For numbers, Where finds those that are not 0.
         picked = squeeze(op("Where", None, input=reshape(mask, [-1])), axis=[1])
         return gather(tensor, picked, axis=axis)
@@ -586,6 +587,6 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
 
 
 def guarantee_const(input, name=None):
-    return identity(input, name)  # noqa: F821
+    return op("GuaranteeConst", name, input=input)
 
 

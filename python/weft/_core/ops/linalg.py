@@ -1,6 +1,6 @@
 """tf.linalg.*: factorizations, inverses and solvers. `tf.cholesky` and the other old names are the same functions."""
 from weft._core.framework import wrap
-from weft._core.framework.build import convert_to_tensor, op
+from weft._core.framework.build import convert_to_tensor, is_number
 from weft._core.framework.dtypes import float32
 from weft._core.framework.graph import name_scope
 from weft._core.ops import array_ops, math_ops
@@ -59,10 +59,20 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=float32, name=None):
     with name_scope(name, default_name="eye"):
         square = num_columns is None
         num_columns = num_rows if square else num_columns
-        shorter = math_ops.minimum(num_rows, num_columns)
-        shape = array_ops.stack([shorter]) if batch_shape is None else array_ops.concat([batch_shape, [shorter]], 0)
+        known = is_number(num_rows) and is_number(num_columns)
+        shorter = min(num_rows, num_columns) if known else math_ops.minimum(num_rows, num_columns)
+        own = [shorter] if known else array_ops.stack([shorter])
+        shape = own if batch_shape is None else _joined(batch_shape, [shorter])
         ones = array_ops.ones(shape, dtype=dtype)
         if square:
             return diag(ones)
-        whole = [num_rows, num_columns] if batch_shape is None else array_ops.concat([batch_shape, [num_rows, num_columns]], 0)
-        return op("MatrixSetDiag", None, input=array_ops.zeros(whole, dtype=dtype), diagonal=ones)
+        whole = [num_rows, num_columns] if batch_shape is None else _joined(batch_shape, [num_rows, num_columns])
+        return set_diag(array_ops.zeros(whole, dtype=dtype), ones)
+
+
+def _joined(*shapes):
+    """Returns the dimensions of shapes one after the other, as a list if all are numbers."""
+    parts = [s.as_list() if hasattr(s, "as_list") else s for s in shapes]
+    if all(isinstance(p, (list, tuple)) and all(is_number(n) for n in p) for p in parts):
+        return [n for p in parts for n in p]
+    return array_ops.concat(shapes, 0)

@@ -225,7 +225,7 @@ def scalar_mul(scalar, x, name=None):
     if isinstance(x, IndexedSlices):
         return IndexedSlices(scalar * x.values, x.indices, x.dense_shape)
     x = convert_to_tensor(x)
-    return op("Mul", name, x=convert_to_tensor(scalar, x.dtype.base_dtype), y=x)
+    return op("Mul", name, x=convert_to_tensor(scalar, x.dtype.base_dtype, name="scalar"), y=x)
 
 
 def add_n(inputs, name=None):
@@ -251,7 +251,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
         merged = merged.merge_with(x.shape)
     if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != made[0].dtype.base_dtype:
         raise TypeError("tensor_dtype is %s, but input is of type %s" % (tensor_dtype, made[0].dtype))
-    return add_n(made, name=name or "AccumulateNV2")
+    return add_n(made, name=name)
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
@@ -342,33 +342,40 @@ def linspace(start, stop, num, name=None, axis=0):
       name: a name for the operation.
       axis: of tensors, the dimension of the result along which the numbers lie.
     """
-    half = any(getattr(end, "dtype", None) in (dtypes.float16, np.float16) for end in (start, stop))  # which LinSpace does not take
-    if not half and not any(end.shape.ndims if is_tensor(end) else np.ndim(end) for end in (start, stop)):
-        return op("LinSpace", name, start=start, stop=stop, num=num)
-    return _linspace_of_tensors(start, stop, num, axis, name)
-
-
-def _linspace_of_tensors(start, stop, num, axis, name):
-    """Returns stacked tensors between start and stop, whose ends are start and stop exactly."""
     from weft._core.ops import array_ops
     with name_scope(name, "linspace", [start, stop]):
         start = convert_to_tensor(start, name="start")
         stop = convert_to_tensor(stop, start.dtype, name="stop")
-        num = convert_to_tensor(num, dtypes.int32, name="num")
-        first = array_ops.expand_dims(start + array_ops.zeros_like(stop), axis)
-        last = array_ops.expand_dims(stop + array_ops.zeros_like(start), axis)
-        rank = first.shape.ndims
-        if rank is None:
-            raise ValueError("linspace of tensors needs their number of dimensions, but start has shape %s and stop %s" % (
-                start.shape, stop.shape))
-        axis = axis % rank
-        steps = maximum(num - 1, 1)  # noqa: F821
-        along = [1] * axis + [-1] + [1] * (rank - axis - 1)
-        middle = array_ops.reshape(range(1, maximum(num - 1, 1)), along)  # noqa: F821
-        delta = (last - first) / cast(steps, first.dtype)
-        parts = array_ops.concat([first, first + delta * cast(middle, first.dtype), last], axis)
-        return array_ops.slice(parts, array_ops.zeros([rank], dtypes.int32), array_ops.concat([
-            array_ops.shape(first)[:axis], num[None], array_ops.shape(first)[axis + 1:]], 0))
+        num = op("Cast", x=convert_to_tensor(num, name="num"), DstT=dtypes.int32)
+        op("Cast", x=num, DstT=start.dtype.base_dtype)
+        whole = op("BroadcastArgs", s0=array_ops.shape(start), s1=array_ops.shape(stop))
+        ends = [op("BroadcastTo", input=end, shape=whole) for end in (start, stop)]
+        first, last = [array_ops.expand_dims(end, axis) for end in ends]
+        return _between(first, last, num, axis)
+
+
+def _between(first, last, num, axis):
+    """Returns num slices from first to last along the axis, in which both have size 1; the ends are first and last exactly."""
+    from weft._core.ops import array_ops
+    sizes = array_ops.shape(first)
+    rank = array_ops.shape(sizes)[0]
+    axis = _where(axis >= 0, axis, rank + axis)
+    inner = maximum(num - 2, 0)  # noqa: F821
+    steps = maximum(num - 1, 1)  # noqa: F821
+    delta = (last - first) / cast(steps, first.dtype.base_dtype)
+    first, last = cast(first, delta.dtype), cast(last, delta.dtype)
+    limit = _where(num >= 0, steps, -1)
+    numbers = cast(range(1, limit, dtype=dtypes.int64), delta.dtype)
+    along = _where(equal(axis, range(rank)), inner, 1)
+    middle = first + delta * array_ops.reshape(numbers, along)
+    parts = array_ops.concat([first, middle, last], axis)
+    begin = array_ops.zeros_like(sizes)
+    size = array_ops.concat([sizes[0:axis], array_ops.reshape(num, [1]), sizes[axis + 1:]], 0)
+    return array_ops.slice(parts, begin, size)
+
+
+def _where(condition, t, e):
+    return op("SelectV2", condition=condition, t=t, e=e)
 
 
 lin_space = linspace
@@ -461,10 +468,10 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int6
                   keep_dims=None, input=None):
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     input_tensor = either("input", input, "input_tensor", input_tensor)
+    from weft._core.ops import array_ops
     with name_scope(name, "count_nonzero", [input_tensor]):
         x = convert_to_tensor(input_tensor, name="input")
-        zero = constant(False if x.dtype.is_bool else "" if x.dtype == dtypes.string else 0, x.dtype.base_dtype)
-        hits = cast(not_equal(x, zero), dtypes.int64)
+        hits = cast(not_equal(x, array_ops.zeros([], x.dtype.base_dtype)), dtypes.int64)
         return cast(reduce_sum(hits, axis, keepdims, reduction_indices=reduction_indices), dtype)
 
 

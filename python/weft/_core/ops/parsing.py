@@ -179,7 +179,8 @@ def _sequences(serialized, context_features, sequence_features, names, default, 
         serialized = convert_to_tensor(serialized, dtypes.string, name="serialized")
         batch = serialized.shape.ndims != 0
         defaults, shapes = _defaults(context.dense)
-        made = op("ParseSequenceExampleV2", serialized=serialized,
+        inner = "%s/%s" % (name or "ParseSequenceExample", name or "ParseSequenceExampleV2")
+        made = op("ParseSequenceExampleV2", inner, serialized=serialized,
                   debug_name=constant([] if names is None else names, dtypes.string), context_sparse_keys=_keys(context.sparse),
                   context_dense_keys=_keys(context.dense), context_ragged_keys=_keys(context.ragged),
                   feature_list_sparse_keys=_keys(lists.sparse), feature_list_dense_keys=_keys(lists.dense),

@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from weft._core.framework import dtypes, wrap
-from weft._core.framework.build import constant_value, convert_to_tensor, op
+from weft._core.framework.build import constant, constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import name_scope
 from weft._core.ops import array_ops, math_ops
@@ -92,14 +92,14 @@ rfft3d, irfft3d = _real_transform("rfft3d", "RFFT3D", 3, False), _real_transform
 
 def _shift(public, forward):
     def call(x, axes=None, name=None):
-        with name_scope(name, public):
+        with name_scope(name, public) as scope:
             x = convert_to_tensor(x)
             if axes is None:
                 axes = tuple(range(x.shape.ndims))
             axes = [axes] if isinstance(axes, int) else list(axes)
             lengths = [x.shape[a].value if x.shape[a].value is not None else array_ops.shape(x)[a] for a in axes]
             by = [n // 2 if forward else -(n // 2) for n in lengths]
-            return op("Roll", input=x, shift=by, axis=axes)
+            return op("Roll", scope, input=x, shift=by, axis=axes)
     call.__name__ = call.__qualname__ = public
     call.__module__ = __name__
     call.__doc__ = """Moves the zero frequency %s.
@@ -121,20 +121,16 @@ def _raised_cosine(public, a, b, doc):
     def window(window_length, periodic=True, dtype=dtypes.float32, name=None):
         with name_scope(name, public, [window_length, periodic]):
             dtype = as_dtype(dtype)
-            n = constant_value(convert_to_tensor(window_length, dtypes.int32, name="window_length"))
-            if n is None:
-                n = math_ops.cast(window_length, dtype)
-                even = 1 - math_ops.mod(math_ops.cast(window_length, dtypes.int32), 2)
-                whole = n + math_ops.cast(even if periodic else 0, dtype) - 1 if periodic else n - 1
-                at = math_ops.cast(math_ops.range(math_ops.cast(window_length, dtypes.int32)), dtype)
-                return a - b * math_ops.cos(2 * np.pi * at / whole)
-            n = int(n)
-            if n == 1:
+            length = math_ops.cast(convert_to_tensor(window_length, name="window_length"), dtypes.int32)
+            if constant_value(length) == 1:
                 return array_ops.ones([1], dtype)
             # A periodic window of even length is a symmetric one of one more element, without the last.
-            whole = n if periodic and n % 2 == 0 else n - 1
-            values = a - b * np.cos(2 * np.pi * np.arange(n) / whole)
-            return convert_to_tensor(values.astype(dtype.as_numpy_dtype))
+            periodic = math_ops.cast(convert_to_tensor(periodic, dtypes.bool, name="periodic"), dtypes.int32)
+            even = 1 - math_ops.mod(length, 2)
+            whole = math_ops.cast(length + periodic * even - 1, dtype)
+            at = math_ops.cast(math_ops.range(length), dtype)
+            angle = constant(2 * np.pi, dtype) * at / whole
+            return math_ops.cast(a - b * math_ops.cos(angle), dtype)
     window.__name__ = window.__qualname__ = public
     window.__module__ = __name__
     window.__doc__ = """%s

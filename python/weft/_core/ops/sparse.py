@@ -125,10 +125,10 @@ def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0
 
 
 def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    from weft._core.framework import dtypes
+    from weft._core.ops import array_ops
     sp_input = as_sparse(sp_input)
     if default_value is None:
-        default_value = "" if sp_input.dtype.base_dtype == dtypes.string else 0
+        default_value = array_ops.zeros([], sp_input.dtype.base_dtype)
     return sparse_to_dense(sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name)
 
 
@@ -146,7 +146,14 @@ def sparse_reorder(sp_input, name=None):
     sp_input = as_sparse(sp_input)
     indices, values = op("SparseReorder", name, input_indices=sp_input.indices, input_values=sp_input.values,
                          input_shape=sp_input.dense_shape)
-    return SparseTensor(indices, values, sp_input.dense_shape)
+    return SparseTensor(indices, values, _static(sp_input))
+
+
+def _static(sp_input):
+    """Returns the dense shape of a result that has the shape of the input: numbers if they are known."""
+    from weft._core.ops import array_ops
+    shape = sp_input.get_shape()
+    return shape.as_list() if shape.is_fully_defined() else array_ops.identity(sp_input.dense_shape)
 
 
 def sparse_reshape(sp_input, shape, name=None):
@@ -280,9 +287,12 @@ def sparse_add(a, b, threshold=None, thresh=None):
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         a.get_shape().assert_is_compatible_with(b.get_shape())
         real = {"complex64": "float32", "complex128": "float64"}.get(a.dtype.base_dtype.name, a.dtype.base_dtype.name)
-        made = SparseTensor(*op("SparseAdd", None, a_indices=a.indices, a_values=a.values, a_shape=a.dense_shape, b_indices=b.indices,
-                                b_values=b.values, b_shape=b.dense_shape, thresh=convert_to_tensor(threshold, real, name="threshold")))
-        made.set_shape(a.get_shape().merge_with(b.get_shape()))
+        indices, values, dims = op("SparseAdd", None, a_indices=a.indices, a_values=a.values, a_shape=a.dense_shape, b_indices=b.indices,
+                                   b_values=b.values, b_shape=b.dense_shape,
+                                   thresh=convert_to_tensor(threshold, real, name="threshold"))
+        whole = a.get_shape().merge_with(b.get_shape())
+        made = SparseTensor(indices, values, whole.as_list() if whole.is_fully_defined() else dims)
+        made.set_shape(whole)
         return made
     a, b = (a, b) if isinstance(a, SparseTensor) else (b, a)
     return op("SparseTensorDenseAdd", a_indices=a.indices, a_values=a.values, a_shape=a.dense_shape, b=b)
@@ -322,12 +332,14 @@ def sparse_softmax(sp_input, name=None):
 
 
 def _reduced(kind, sp_input, axis, keep):
+    from weft._core.framework import dtypes
     from weft._core.framework.build import op
     from weft._core.ops import array_ops, math_ops
     sp_input = _from_value(sp_input)
     if axis is None:
         rank = sp_input.dense_shape.shape[0].value
-        axis = list(range(rank)) if rank is not None else math_ops.range(array_ops.size(sp_input.dense_shape))
+        axis = array_ops.convert_to_tensor(list(range(rank)), dtypes.int32) if rank is not None else math_ops.range(
+            array_ops.size(sp_input.dense_shape))
     return op(kind, None, input_indices=sp_input.indices, input_values=sp_input.values, input_shape=sp_input.dense_shape,
               reduction_axes=axis, keep_dims=keep)
 
@@ -373,9 +385,10 @@ def sparse_transpose(sp_input, perm=None, name=None):
         perm = array_ops.convert_to_tensor(perm)
         if perm.shape.ndims is not None:
             perm.shape[0].assert_is_compatible_with(sp_input.dense_shape.shape[0])
-        made = sparse_reorder(SparseTensor(array_ops.gather(sp_input.indices, perm, axis=1), sp_input.values,
-                                           array_ops.gather(sp_input.dense_shape, perm)))
         order, known = constant_value(perm), sp_input.get_shape()
+        whole = order is not None and known.is_fully_defined()
+        made = sparse_reorder(SparseTensor(array_ops.gather(sp_input.indices, perm, axis=1), sp_input.values,
+                                           [known[int(i)] for i in order] if whole else array_ops.gather(sp_input.dense_shape, perm)))
         if order is not None and known.ndims is not None:
             made.set_shape([known[int(i)] for i in order])
         return made

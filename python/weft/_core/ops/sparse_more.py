@@ -134,14 +134,14 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
       name: a name for the operation.
     """
     with name_scope(name, "eye", [num_rows, num_columns]):
-        rows = convert_to_tensor(num_rows, dtypes.int64)
-        columns = rows if num_columns is None else convert_to_tensor(num_columns, dtypes.int64)
+        rows = convert_to_tensor(num_rows, dtypes.int64, name="num_rows")
+        columns = rows if num_columns is None else convert_to_tensor(num_columns, dtypes.int64, name="num_columns")
         count = math_ops.minimum(rows, columns)
         at = math_ops.range(count, dtype=dtypes.int64)
         known = constant_value(count)
         if known is not None:
             at.set_shape([int(known)])
-        return SparseTensor(array_ops.stack([at, at], axis=1), array_ops.ones([count], dtype=dtype), array_ops.stack([rows, columns]))
+        return SparseTensor(array_ops.stack([at, at], axis=1), array_ops.ones(count, dtype=dtype), [rows, columns])
 
 
 def expand_dims(sp_input, axis=None, name=None):

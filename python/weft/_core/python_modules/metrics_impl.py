@@ -3,7 +3,7 @@ from weft._core.contrib.framework import remove_squeezable_dimensions
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.nn.mean_metrics import _matrix
-from weft._core.nn.threshold_metrics import _confusion
+from weft._core.nn.threshold_metrics import confusion
 from weft._core.ops import array_ops
 from weft._core.ops.variable_methods import VariableAggregation, VariableSynchronization
 from weft._core.ops.variables import Variable
@@ -30,7 +30,7 @@ def _confusion_matrix_at_thresholds(labels, predictions, thresholds, weights=Non
     for kind in kinds:
         if kind not in _KINDS:
             raise ValueError("Invalid key: %s" % kind)
-    made = _confusion(labels, predictions, thresholds, weights, [k for k in _KINDS if k in kinds])
+    made = confusion(labels, predictions, thresholds, weights, [k for k in _KINDS if k in kinds])
     return {k: v.value() for k, (v, _) in made.items()}, {k: update for k, (_, update) in made.items()}
 
 

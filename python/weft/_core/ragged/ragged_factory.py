@@ -25,7 +25,7 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
         made = _built(pylist, dtype, ragged_rank, inner_shape, as_dtype(row_splits_dtype).as_numpy_dtype)
         if not isinstance(made, RaggedTensorValue):
             return convert_to_tensor(made, dtype)
-        flat = convert_to_tensor(_python(made.flat_values, pylist, dtype), dtype, name="flat_values")
+        flat = convert_to_tensor(_python(made.flat_values, pylist, dtype), dtype, name="values")
         return RaggedTensor.from_nested_row_splits(flat, [convert_to_tensor(s) for s in made.nested_row_splits], validate=False)
 
 

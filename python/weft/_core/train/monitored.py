@@ -2,7 +2,7 @@
 import inspect
 
 from weft import _weft
-from weft._core.framework import dtypes, errors
+from weft._core.framework import errors
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops import array_ops
@@ -42,17 +42,18 @@ class Scaffold(metaclass=Named):
         """Makes the ops that were not given, unless a collection of the graph has them, and finalizes the graph."""
         from weft._core.files.summary import merge_all
         from weft._core.ops.control_flow import group
+        from weft._core.python_modules.resources import report_uninitialized_resources, shared_resources
         from weft._core.train.saver import Saver
 
         def initializer():
             return group(global_variables_initializer(), no_op(name="init"))
 
         def uninitialized():
-            return array_ops.concat([report_uninitialized_variables(), array_ops.constant([], dtypes.string)], 0)
+            return array_ops.concat([report_uninitialized_variables(), report_uninitialized_resources()], 0)
 
         def uninitialized_global():
             found = report_uninitialized_variables(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
-            return array_ops.concat([found, array_ops.constant([], dtypes.string)], 0)
+            return array_ops.concat([found, report_uninitialized_resources(shared_resources())], 0)
         defaults = dict(init_op=initializer, ready_op=uninitialized, ready_for_local_init_op=uninitialized_global,
                         local_init_op=Scaffold.default_local_init_op, summary_op=merge_all)
         for name, make in defaults.items():

@@ -24,7 +24,7 @@ __all__ = [
     "linear_optimizer", "lookup", "losses", "memory_stats", "metrics",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler", "rnn",
     "saved_model", "seq2seq", "session_bundle", "signal", "slim", "sparsemax", "staging", "stat_summarizer", "stateless", "summary",
-    "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "training", "util",
+    "tensor_forest", "tensorboard", "text", "tfprof", "timeseries", "tpu", "training", "util",
 ]
 _LATER = (
     "batching", "bayesflow", "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator",
@@ -32,7 +32,7 @@ _LATER = (
     "linear_optimizer", "memory_stats",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler",
     "saved_model", "seq2seq", "session_bundle", "signal", "sparsemax", "staging", "stat_summarizer", "stateless", "summary",
-    "tensor_forest", "tensorboard", "text", "tfprof", "tpu", "util",
+    "tensor_forest", "tensorboard", "text", "tfprof", "timeseries", "tpu", "util",
 )
 # Modules under a second name: dir() does not list them, so that a walk over all names meets each module once.
 _ELSEWHERE = {"autograph": "weft.autograph", "keras": "weft.keras"}

@@ -11,6 +11,7 @@ import uses_keras
 import uses_legacy
 import uses_models
 import uses_names
+import uses_series
 import uses_summary
 
 # A picture of 16 x 8 pixels, and one of a single red pixel.
@@ -28,7 +29,7 @@ GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
 class Uses(uses_contrib.ContribUses, uses_editor.EditorUses, uses_flags.FlagUses, uses_keras.KerasUses, uses_legacy.LegacyUses,
-           uses_models.ModelUses, uses_names.NameUses, uses_summary.SummaryUses):
+           uses_models.ModelUses, uses_names.NameUses, uses_series.SeriesUses, uses_summary.SummaryUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):

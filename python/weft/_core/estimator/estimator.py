@@ -363,7 +363,7 @@ class Estimator(metaclass=Named):
                 continue
             if isinstance(value, bytes):
                 made.value.extend(_renamed(protos.Summary.FromString(value), key))
-            elif np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fiu":
+            elif not isinstance(value, (tuple, list)) and np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fiu":
                 made.value.add(tag=key, simple_value=float(value))
             elif isinstance(value, np.ndarray):
                 made.value.add(tag=key, node_name=key, tensor=make_tensor_proto(value))

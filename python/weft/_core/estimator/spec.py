@@ -71,7 +71,9 @@ class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS), metaclass=
 
 
 def as_fetch(value):
-    """Returns a metric's value or update in a form that a session can fetch."""
+    """Returns a metric's value or update in a form that a session can fetch; a value may be a tuple or a list."""
+    if isinstance(value, (tuple, list)) and any(isinstance(part, (Tensor, Variable)) for part in value):
+        return type(value)(as_fetch(part) for part in value)
     return value if isinstance(value, (Tensor, Operation, Variable)) else convert_to_tensor(value, dtypes.float32)
 
 

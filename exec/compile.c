@@ -400,7 +400,8 @@ static weft_err compile_make_plan(maker *m) {
 /* Returns true if plans may be made for the shapes and values of feeds (exec/variants.h). */
 static bool may_have_variants(const maker *m, const plan_devices *where) {
   const char *set = getenv("WEFT_GPU_FED_LENGTHS");
-  return where && where->may_vary && !m->p->mixed && m->r->n_feed > 0 && !getenv("WEFT_GPU_NO_REPLAY") &&
+  const bool varies = m->r->n_feed > 0 || !m->where; /* on a GPU, what no feed decides has been unrolled */
+  return where && where->may_vary && !m->p->mixed && varies && !getenv("WEFT_GPU_NO_REPLAY") &&
          !(set && strcmp(set, "0") == 0);
 }
 
@@ -435,10 +436,10 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   plan_devices unrolled;
   decisions *on_feeds = NULL;
   const bool by_feeds = may_have_variants(&m, where), host_only = !m.where;
-  if (!err && where && (m.where || where->assumed))
+  if (!err && where && (m.where || where->assumed || where->may_vary))
     err = weft__unroll(&p->unrolled, m.g, m.r, m.where ? m.where : where, by_feeds ? &on_feeds : NULL);
   if (!err && by_feeds && (on_feeds || feeds_are_unknown(&m)))
-    err = weft__variants_create(&p->variants, r->n_feed, on_feeds);
+    err = weft__variants_create(&p->variants, r->n_feed, on_feeds, host_only ? MOST_HOST_VARIANTS : MOST_VARIANTS);
   if (!p->variants) weft__decisions_destroy(on_feeds);
   if (p->unrolled) {
     pthread_mutex_unlock(&m.g->lock);
@@ -447,11 +448,11 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
     pthread_mutex_lock(&m.g->lock);
   }
   p->graph = m.g;
+  if (!err && host_only && where && where->assumed && !p->unrolled)
+    err = weft__fail(WEFT_UNIMPLEMENTED, "the plan keeps its loops or waits, as the one for all feeds does");
   if (!err) err = compile_make_plan(&m);
-  if (host_only && p->executor == PLAN_DATAFLOW) { /* it loops or waits: on the host it is not copied for its feeds */
-    weft__variants_destroy(p->variants);
-    p->variants = NULL;
-  }
+  if (!err && by_feeds && host_only && !p->variants && p->executor == PLAN_DATAFLOW) /* it may be unrolled */
+    err = weft__variants_create(&p->variants, r->n_feed, NULL, MOST_HOST_VARIANTS);
   pthread_mutex_unlock(&m.g->lock);
   for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);
   weft__feeds_finish(&m.feeds);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum {
-  MAX_PLANS = 32, /* per request: each has its own memory */
   MAX_SHAPES = 4, /* sets of feed shapes that have plans: those of a batch and of the last one, in training and tests */
   MAX_ENTRIES = 512 /* sets of shapes and values that are remembered */
 };
@@ -25,11 +24,11 @@ struct plan_variants {
   int64_t *now; /* the values that the last weft__variants_find computed */
   variant *list;
   variant *asked; /* the entry for which the last weft__variants_find asked for a plan */
-  int n, n_plan;
+  int n, n_plan, most;
   bool useless; /* no more plans are asked for */
 };
 
-weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d) {
+weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d, int most) {
   plan_variants *v = weft__alloc_zero(1, sizeof *v);
   const int n_value = d ? weft__decisions_count(d) : 0;
   int64_t *now = weft__alloc_zero((size_t)n_value + 1, sizeof *now);
@@ -38,7 +37,7 @@ weft_err weft__variants_create(plan_variants **out, int n_feed, decisions *d) {
     weft__free(now);
     return WEFT_OOM;
   }
-  *v = (plan_variants){.of = d, .n_feed = n_feed, .n_value = n_value, .now = now};
+  *v = (plan_variants){.of = d, .n_feed = n_feed, .n_value = n_value, .now = now, .most = most};
   *out = v;
   return WEFT_OK;
 }
@@ -102,7 +101,7 @@ static variant *variant_of(plan_variants *v, const weft_tensor *const *feed) {
 /* Returns true if there is room for a plan for these shapes: others have it, or few shapes have plans. */
 static bool has_room(const plan_variants *v, const weft_tensor *const *feed) {
   int shapes = 0;
-  if (v->n_plan >= MAX_PLANS) return false;
+  if (v->n_plan >= v->most) return false;
   for (const variant *e = v->list; e; e = e->next) {
     if (!e->made) continue;
     if (has_shapes(v, e, feed)) return true;

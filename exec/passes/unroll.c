@@ -554,12 +554,16 @@ weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r
   if (on_feeds) *on_feeds = NULL;
   if (getenv("WEFT_GPU_NO_REPLAY")) return WEFT_OK;
   weft_err err = weft__order(g, r, &u->order, &u->n_order);
-  const bool flow = !err && has_control_flow(u), wanted = !err && !(flow && where->host_only);
+  const bool flow = !err && has_control_flow(u), host = where->host_only;
+  const bool wanted = !err && (!host || where->assumed || flow);
   bool pads = false;
+  u->most = flow && host ? UNROLL_MAX_HOST_NODES : UNROLL_MAX_NODES;
   if (wanted) err = weft__feeds_init(&u->feeds, r->n_feed, r->feed);
   if (wanted && !err) err = weft__frames_find(&u->frames, g, false, &u->arena);
-  if (wanted && !err && !where->host_only) err = weft__unroll_distinct(u, &pads);
-  if (wanted && !err && (where->assumed || pads || (flow && control_flow_on_gpu(u)))) {
+  if (wanted && !err && !host) err = weft__unroll_distinct(u, &pads);
+  if (wanted && !err && host && !where->assumed) {
+    if (on_feeds) err = weft__decisions_find(on_feeds, g, r, &u->frames, u->order, u->n_order);
+  } else if (wanted && !err && (where->assumed || pads || (flow && control_flow_on_gpu(u)))) {
     err = unroll_run(&w);
     if (!err) {
       *out = u->made;

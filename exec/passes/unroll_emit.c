@@ -56,8 +56,7 @@ weft_err weft__unroll_union(unroller *u, int a, int b, int *out) {
 
 weft_err weft__unroll_add(unroller *u, const node_spec *spec, int place, weft_node **out) {
   unrolled_graph *m = u->made;
-  if (m->graph->n_node >= UNROLL_MAX_NODES)
-    return weft__unroll_stuck("its iterations have more than %d nodes", UNROLL_MAX_NODES);
+  if (m->graph->n_node >= u->most) return weft__unroll_stuck("its iterations have more than %d nodes", u->most);
   WEFT_TRY(WEFT_ARRAY_RESERVE(m->of_node, m->room, m->graph->n_node + 1));
   WEFT_TRY(WEFT_ARRAY_RESERVE(m->first_copy, m->room_first, m->graph->n_node + 1));
   WEFT_TRY(WEFT_ARRAY_RESERVE(m->padded, m->room_padded, m->graph->n_node + 1));

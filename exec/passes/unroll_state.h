@@ -14,7 +14,11 @@
 #include "exec/passes/unrolled_graph.h"
 #include "graph/frames.h"
 
-enum { UNROLL_MAX_NODES = 40000, UNROLL_MAX_KNOWN = 1 << 16 }; /* nodes of the new graph; bytes of a known value */
+enum {
+  UNROLL_MAX_NODES = 40000,      /* nodes of the new graph */
+  UNROLL_MAX_HOST_NODES = 20000, /* with loops, and all on the host: more take longer to compile than they save soon */
+  UNROLL_MAX_KNOWN = 1 << 16     /* bytes of a known value */
+};
 
 typedef struct symbol {
   weft_out out;              /* of the new graph; node < 0: none yet */
@@ -59,6 +63,7 @@ typedef struct unroller {
   const plan_request *r;
   const plan_devices *where;
   unrolled_graph *made;
+  int most; /* nodes of the new graph */
   feeds feeds;
   waits waits;
   frames frames;

@@ -387,6 +387,23 @@ TEST(a_chain_of_elementwise_ops_is_one_item_and_computes_the_same) {
   end(&b);
 }
 
+TEST(a_power_is_part_of_a_chain_if_its_exponent_is_known) {
+  bench b = begin();
+  weft_out x = placeholder(b.g, "x", SHAPE2(-1, 3)), three = weft__b_scalar(b.g, WEFT_FLOAT, 3);
+  weft_out y = weft__b_mul(b.g, weft__b_binary(b.g, "Pow", x, three), x);
+  EXPECT_OK(weft__b_ok(b.g));
+  plan *p;
+  weft_out feeds[] = {x, three};
+  EXPECT_OK(weft__plan_create(&p, b.g, &(plan_request){.n_feed = 1, .n_fetch = 1, .feed = feeds, .fetch = &y}));
+  EXPECT_EQ_INT(p->n_item, 1);
+  EXPECT_EQ_INT(p->item[0].n_in, 1);
+  weft__plan_destroy(p);
+  EXPECT_OK(weft__plan_create(&p, b.g, &(plan_request){.n_feed = 2, .n_fetch = 1, .feed = feeds, .fetch = &y}));
+  EXPECT_EQ_INT(p->n_item, 2);
+  weft__plan_destroy(p);
+  end(&b);
+}
+
 TEST(a_cycle_is_refused_with_the_names_of_its_nodes) {
   bench b = begin();
   weft_out a = weft__b_node(b.g, "NoOp", "a", 0, NULL, 0, NULL);

@@ -72,6 +72,9 @@ struct fusion {
   /* For an op with loops (op.elem): returns true if this node only runs its loops with broadcasting.  NULL: every
    * node does. */
   bool (*elementwise)(const weft_node *n);
+  /* For an op of two inputs: returns the loops of one input that this node runs because input 1 has this value, or
+   * NULL. */
+  const struct elem_op *(*given)(const weft_tensor *y);
 
   const update_form *updates; /* the form of the op's update of a variable, or NULL */
 

@@ -43,7 +43,7 @@ static bool input_is_absorbable(const finder *f, const plan_item *root, const pl
   fused_step s;
   if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
   const plan_item *it = &f->p->item[j];
-  if (it->device != root->device || !weft__step_of(it, &s) || !same_size(it, root)) return false;
+  if (it->device != root->device || !weft__step_in(f->p, it, &s) || !same_size(it, root)) return false;
   for (int i = 0; i < it->n_in; i++) /* the item reads its inputs now, the group would later */
     if (it->in[i].from_ref && weft__fuse_writes_between(f->p, j, root, it->in[i].slot)) return false;
   return true;
@@ -83,11 +83,12 @@ static bool take_operand(const finder *f, group *g, const plan_input *in, const 
 static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand) {
   const plan_item *it = &f->p->item[i];
   fused_step s;
-  if (g->n_member == PROGRAM_STEPS || !weft__step_of(it, &s)) return false; /* each member adds at least one step */
+  if (g->n_member == PROGRAM_STEPS || !weft__step_in(f->p, it, &s))
+    return false; /* each member adds at least one step */
   g->member[g->n_member++] = i;
-  for (int j = 0; j < it->n_in; j++)
+  for (int j = 0; j < s.n_in; j++)
     if (!take_operand(f, g, &it->in[j], root, &s.arg[j])) return false;
-  if (s.loop) g->prog.cost += it->op->elem->cost;
+  if (s.loop) g->prog.cost += it->op->elem ? it->op->elem->cost : COST_VECTOR;
   return add_step(g, &s, operand);
 }
 

@@ -15,6 +15,8 @@ weft_dtype weft__step_type(const plan_item *it);
 bool weft__step_named(const plan_item *it, const char *name, const op *o, int n_in, weft_dtype t, fused_step *s);
 /* Stores the step that does what the item does.  Returns false if it does not work element by element. */
 bool weft__step_of(const plan_item *it, fused_step *s);
+/* Likewise; on the host also if the item is a step of one input because its other one is constant (fusion.given). */
+bool weft__step_in(const plan *p, const plan_item *it, fused_step *s);
 /* Returns true if an item behind item j and before item `root` may change the variable of `slot`. */
 bool weft__fuse_writes_between(const plan *p, int j, const plan_item *root, int slot);
 /* Makes the root wait for all that its n members, of which it is one, waited for. */

@@ -232,6 +232,11 @@ static const elem_op *pow_loop(const weft_tensor *y) {
   return &pow_op;
 }
 
+static const elem_op *pow_given(const weft_tensor *y) {
+  const elem_op *loops = pow_loop(y);
+  return loops == &pow_op ? NULL : loops;
+}
+
 static weft_err pow_cpu(kernel *k) {
   const weft_tensor *y = k->in[1];
   if (weft__dtype_is_integer(y->dtype) && is_used(k) && any_int(y, is_negative))
@@ -483,7 +488,8 @@ static const op_case log_cases[] = {
     {0},
 };
 
-static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {ROLE_QUOTIENT}, powers = {ROLE_POWER};
+static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {ROLE_QUOTIENT},
+                    powers = {ROLE_POWER, .given = pow_given};
 
 #define ROW(def_, doc_, cpu_, grad_, ...)                                                                              \
   { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .grad = grad_, .cases = __VA_ARGS__ }

@@ -404,6 +404,33 @@ TEST(a_power_is_part_of_a_chain_if_its_exponent_is_known) {
   end(&b);
 }
 
+TEST(a_cheap_value_that_several_chains_read_is_computed_in_each) {
+  bench b = begin();
+  weft_out x = placeholder(b.g, "x", SHAPE2(2, 3)), h = weft__b_unary(b.g, "Softmax", x);
+  weft_out half = weft__b_mul(b.g, h, weft__b_scalar(b.g, WEFT_FLOAT, 0.5));
+  weft_out all[] = {weft__b_unary(b.g, "Tanh", half), weft__b_unary(b.g, "Exp", half), half};
+  EXPECT_OK(weft__b_ok(b.g));
+  const int items[] = {2, 3, 4}; /* softmax with none of them, then with the chain of one, and of two */
+  weft_tensor *in = NULL, *out[3][3] = {{NULL}};
+  EXPECT_OK(weft__tensor_create(&in, WEFT_FLOAT, &SHAPE2(2, 3)));
+  for (int i = 0; i < 6; i++) TENSOR_DATA(in, float)[i] = (float)i / 3;
+  const weft_tensor *fed = in;
+  open_session(&b, NULL);
+  for (int n = 0; n < 3; n++) {
+    plan *p;
+    const plan_request r = {.n_feed = 1, .n_fetch = n + 1, .feed = &x, .fetch = all};
+    EXPECT_OK(weft__plan_create(&p, b.g, &r));
+    EXPECT_EQ_INT(p->n_item, items[n]);
+    weft__plan_destroy(p);
+    EXPECT_OK(weft__session_run(b.s, &r, &fed, out[n], NULL));
+    for (int i = 0; i <= n; i++) EXPECT_EQ_MEM(out[n][i]->data, out[i][i]->data, 6 * sizeof(float));
+  }
+  for (int n = 0; n < 3; n++)
+    for (int i = 0; i <= n; i++) weft_tensor_destroy(out[n][i]);
+  weft_tensor_destroy(in);
+  end(&b);
+}
+
 TEST(a_cycle_is_refused_with_the_names_of_its_nodes) {
   bench b = begin();
   weft_out a = weft__b_node(b.g, "NoOp", "a", 0, NULL, 0, NULL);

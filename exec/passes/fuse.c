@@ -19,6 +19,7 @@
 typedef struct finder {
   plan *p;
   int *uses;     /* per slot: how often it is read; fetched ones count double */
+  int *steps;    /* per slot: how many items of the host that may be steps read it, before any group was made */
   bool *ordered; /* per item: a control edge leaves it; for an item of the host also if one enters it */
   bool *gone;    /* per item: it became part of a group and is removed */
 } finder;
@@ -28,7 +29,8 @@ typedef struct group {
   plan_input in[ELEM_MAX_IN];
   int n_in;
   int member[PROGRAM_STEPS], n_member;
-  bool updates; /* input 0 is a variable, which takes the result */
+  int repeated[PROGRAM_STEPS], n_repeated; /* items that are steps of this group and may also run by themselves */
+  bool updates;                            /* input 0 is a variable, which takes the result */
 } group;
 
 /* Returns true if both items have outputs of the same known shape.  A smaller value is broadcast by its reader: inside
@@ -68,11 +70,46 @@ static bool add_step(group *g, const fused_step *s, int *operand) {
 
 static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand);
 
+/* Returns the only tensor that a cheap item of the host reads besides scalars that are known: its slot, or -1. */
+static int only_tensor(const finder *f, const plan_item *it) {
+  int tensor = -1;
+  if (it->device || !it->op->elem || it->op->elem->cost > COST_CHEAP) return -1;
+  for (int i = 0; i < it->n_in; i++) {
+    const weft_tensor *known = weft__plan_known(f->p, it->in[i].slot);
+    if (known && weft__tensor_count(known) == 1) continue;
+    if (tensor >= 0) return -1;
+    tensor = it->in[i].slot;
+  }
+  return tensor;
+}
+
+/* Computes again what several groups read, where that takes no more memory traffic: the value is cheap and made of one
+ * tensor of its size, and all who read it are elementwise.  With the last of them the item itself becomes a member. */
+static bool group_repeat(const finder *f, group *g, const plan_input *in, const plan_item *root, int *operand) {
+  const int j = f->p->slot_item[in->slot];
+  fused_step s;
+  if (j < 0 || f->gone[j] || f->ordered[j] || root->device) return false;
+  if (f->uses[in->slot] < 2 || f->uses[in->slot] != f->steps[in->slot]) return false;
+  const plan_item *it = &f->p->item[j];
+  const int tensor = only_tensor(f, it), maker = tensor >= 0 ? f->p->slot_item[tensor] : -1;
+  if (maker < 0 || !same_size(&f->p->item[maker], it) || !same_size(it, root)) return false;
+  if (g->n_repeated == PROGRAM_STEPS || !weft__step_in(f->p, it, &s) || !s.loop) return false;
+  for (int i = 0; i < it->n_in; i++)
+    if (it->in[i].from_ref) return false;
+  for (int i = 0; i < s.n_in; i++)
+    if ((s.arg[i] = add_input(g, &it->in[i])) < 0) return false;
+  g->repeated[g->n_repeated++] = j;
+  g->prog.cost += it->op->elem->cost;
+  return add_step(g, &s, operand);
+}
+
 /* *operand becomes how a step of the group names this input: as the result of a step, if the item that makes it can
  * become a member, else as an input of the group.  Returns false if the group is full. */
 static bool take_operand(const finder *f, group *g, const plan_input *in, const plan_item *root, int *operand) {
   group before = *g;
   if (input_is_absorbable(f, root, in) && group_grow(f, g, f->p->slot_item[in->slot], root, operand)) return true;
+  *g = before;
+  if (group_repeat(f, g, in, root, operand)) return true;
   *g = before;
   *operand = add_input(g, in);
   return *operand >= 0;
@@ -160,6 +197,11 @@ static weft_err group_replace_root(finder *f, int i, const group *g) {
     if (gone->op->unprepare) gone->op->unprepare(gone->state);
     f->gone[g->member[m]] = true;
   }
+  for (int r = 0; r < g->n_repeated; r++) { /* the group reads what the item reads */
+    const plan_item *again = &f->p->item[g->repeated[r]];
+    f->uses[again->first_out]--, f->steps[again->first_out]--;
+    for (int n = 0; n < again->n_in; n++) f->uses[again->in[n].slot]++;
+  }
   if (it->op->unprepare) it->op->unprepare(it->state);
   it->op = g->updates ? &weft__program_update_op : &weft__program_op;
   it->run = chains ? chains->run : it->device ? weft__program_simulated : it->op->cpu;
@@ -176,7 +218,7 @@ static weft_err fuse_find_groups(finder *f) {
     int operand;
     if (f->gone[i]) continue;
     const bool found = it->n_in && it->in[0].wants_ref ? grow_update(f, &g, i) : group_grow(f, &g, i, it, &operand);
-    if (!found || g.n_member < 2 || (it->device && depth_of(&g.prog) > GPU_CHAIN_DEPTH)) continue;
+    if (!found || g.n_member + g.n_repeated < 2 || (it->device && depth_of(&g.prog) > GPU_CHAIN_DEPTH)) continue;
     WEFT_TRY(group_replace_root(f, i, &g));
   }
   return WEFT_OK;
@@ -305,7 +347,10 @@ static void count_uses(finder *f) {
   const plan *p = f->p;
   for (int i = 0; i < p->n_item; i++) {
     const plan_item *it = &p->item[i];
+    fused_step s;
     for (int j = 0; j < it->n_in; j++) f->uses[it->in[j].slot]++;
+    const bool works = !it->device && weft__step_in(p, it, &s);
+    for (int j = 0; works && j < s.n_in; j++) f->steps[it->in[j].slot]++;
     for (int j = 0; j < it->n_control; j++) f->ordered[it->control[j]] = true;
     if (it->n_control && !it->device) f->ordered[i] = true;
   }
@@ -314,10 +359,11 @@ static void count_uses(finder *f) {
 
 weft_err weft__fuse(plan *p) {
   size_t items = (size_t)p->n_item + 1;
-  finder f = {p, weft__alloc_zero((size_t)p->n_slot + 1, sizeof(int)), weft__alloc_zero(items, 1),
-              weft__alloc_zero(items, 1)};
+  finder f = {.p = p, .ordered = weft__alloc_zero(items, 1), .gone = weft__alloc_zero(items, 1)};
+  f.uses = weft__alloc_zero((size_t)p->n_slot + 1, sizeof(int));
+  f.steps = weft__alloc_zero((size_t)p->n_slot + 1, sizeof(int));
   int *to = weft__alloc(items * sizeof *to);
-  weft_err err = f.uses && f.ordered && f.gone && to ? WEFT_OK : WEFT_OOM;
+  weft_err err = f.uses && f.steps && f.ordered && f.gone && to ? WEFT_OK : WEFT_OOM;
   if (!err) {
     count_uses(&f);
     err = fuse_find_groups(&f);
@@ -326,6 +372,7 @@ weft_err weft__fuse(plan *p) {
     weft__plan_remove_items(p, f.gone, to); /* also after a failure: what was absorbed so far is gone */
   }
   weft__free(f.uses);
+  weft__free(f.steps);
   weft__free(f.ordered);
   weft__free(f.gone);
   weft__free(to);

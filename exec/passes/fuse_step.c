@@ -34,8 +34,7 @@ bool weft__step_of(const plan_item *it, fused_step *s) {
   return weft__step_named(it, it->node->op_name, it->op, it->n_in, t, s);
 }
 
-/* The value of a slot that is known when the plan is compiled; NULL: it is not. */
-static const weft_tensor *known_value(const plan *p, int slot) {
+const weft_tensor *weft__plan_known(const plan *p, int slot) {
   for (int i = 0; i < p->n_constant; i++)
     if (p->constant_slot[i] == slot) return &p->constant[i];
   return NULL;
@@ -45,7 +44,7 @@ bool weft__step_in(const plan *p, const plan_item *it, fused_step *s) {
   const fusion *f = weft__fuse_fusion_of(it);
   const weft_dtype t = weft__step_type(it);
   if (!f->given || it->device || it->n_in != 2 || t == WEFT_INVALID) return weft__step_of(it, s);
-  const weft_tensor *y = known_value(p, it->in[1].slot);
+  const weft_tensor *y = weft__plan_known(p, it->in[1].slot);
   const elem_op *e = y ? f->given(y) : NULL;
   *s = (fused_step){.n_in = 1, .function = -1, .loop = e ? e->loop[t] : NULL};
   return s->loop || weft__step_of(it, s);

@@ -17,6 +17,8 @@ bool weft__step_named(const plan_item *it, const char *name, const op *o, int n_
 bool weft__step_of(const plan_item *it, fused_step *s);
 /* Likewise; on the host also if the item is a step of one input because its other one is constant (fusion.given). */
 bool weft__step_in(const plan *p, const plan_item *it, fused_step *s);
+/* Returns the value of a slot that is known when the plan is compiled, or NULL. */
+const weft_tensor *weft__plan_known(const plan *p, int slot);
 /* Returns true if an item behind item j and before item `root` may change the variable of `slot`. */
 bool weft__fuse_writes_between(const plan *p, int j, const plan_item *root, int slot);
 /* Makes the root wait for all that its n members, of which it is one, waited for. */

@@ -145,5 +145,8 @@ weft_err weft__winograd_2d_sweep(kernel *k, sweep *s, const float *f);
  * compute the result. */
 bool weft__conv_amx_fits(const sweep *s);
 weft_err weft__conv_amx_sweep(kernel *k, sweep *s, const float *f);
+/* conv_filter_amx.c: the gradient of the filter likewise.  If it sets *inexact, another way must compute df. */
+bool weft__filter_amx_fits(const conv *c);
+weft_err weft__filter_amx(kernel *k, const conv *c, const float *x, const float *dy, float *df, bool *inexact);
 
 #endif

@@ -163,7 +163,11 @@ static void filter_plan(filter_work *j, int64_t threads) {
 }
 
 weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {
-  bool use_tiles = true; /* false once the Winograd convolution has computed df */
+  bool use_tiles = true; /* false once another way has computed df */
+  if (weft__filter_amx_fits(c)) {
+    WEFT_TRY(weft__filter_amx(k, c, x, dy, df, &use_tiles));
+    if (!use_tiles) return WEFT_OK;
+  }
   if (!c->depth.size && weft__winograd_1d_filter_fits(c, weft__tile_set()))
     WEFT_TRY(weft__winograd_1d_filter(k, c, x, dy, df, &use_tiles));
   if (!use_tiles) return WEFT_OK;

@@ -119,6 +119,31 @@ PACKS bool weft__amx_pack_b(uint16_t *to, const float *from, int64_t row, int64_
   return !c.bad;
 }
 
+PACKS bool weft__amx_pack_pairs(uint16_t *even, uint16_t *odd, int64_t piece, const float *from, int64_t n) {
+  static const uint16_t pairs[2][32] = {{0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                                         8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31},
+                                        {16, 32, 17, 33, 18, 34, 19, 35, 20, 36, 21, 37, 22, 38, 23, 39,
+                                         24, 40, 25, 41, 26, 42, 27, 43, 28, 44, 29, 45, 30, 46, 31, 47}};
+  const __m512i inside = _mm512_loadu_si512(pairs[0]), across = _mm512_loadu_si512(pairs[1]);
+  const int64_t step = 2 * AMX_SIDE;
+  checked c = {0};
+  pieces before = {{_mm512_setzero_si512()}};
+  for (int64_t i = 0; i < n; i += 2, even += step) {
+    const pieces p = pieces_of(&c, _mm512_loadu_ps(from + i * AMX_SIDE), _mm512_loadu_ps(from + (i + 1) * AMX_SIDE));
+    for (int k = 0; k < AMX_PIECES; k++)
+      _mm512_storeu_si512(even + k * piece, _mm512_permutexvar_epi16(inside, p.of[k]));
+    if (!odd) continue;
+    for (int k = 0; k < AMX_PIECES && i > 0; k++)
+      _mm512_storeu_si512(odd + (i / 2 - 1) * step + k * piece,
+                          _mm512_permutex2var_epi16(before.of[k], across, p.of[k]));
+    before = p;
+  }
+  for (int k = 0; k < AMX_PIECES && odd && n > 0; k++)
+    _mm512_storeu_si512(odd + (n / 2 - 1) * step + k * piece,
+                        _mm512_permutex2var_epi16(before.of[k], across, _mm512_setzero_si512()));
+  return !c.bad;
+}
+
 PACKS bool weft__amx_split(uint16_t *to, int64_t piece, const float *from, int64_t n) {
   checked c = {0};
   for (int64_t i = 0; i < n; i += AMX_TERMS) {
@@ -237,12 +262,71 @@ AMX void weft__amx_tile(const amx_tile *t) {
     amx_run(t, 1, false);
 }
 
+/* Registers 0 to 3 have the result, 4 to 6 the pieces of a, 7 a piece of b. */
+#define ROW_COLUMN(n)                                                                                                  \
+  if (columns > (n)) {                                                                                                 \
+    _tile_loadd(7, t->b[n] + at, bytes);                                                                               \
+    _tile_dpbf16ps(n, 4, 7);                                                                                           \
+    _tile_dpbf16ps(n, 5, 7);                                                                                           \
+    _tile_dpbf16ps(n, 6, 7);                                                                                           \
+    _tile_loadd(7, t->b[n] + at + t->b_piece, bytes);                                                                  \
+    _tile_dpbf16ps(n, 4, 7);                                                                                           \
+    _tile_dpbf16ps(n, 5, 7);                                                                                           \
+    _tile_loadd(7, t->b[n] + at + 2 * t->b_piece, bytes);                                                              \
+    _tile_dpbf16ps(n, 4, 7);                                                                                           \
+  }
+
+static inline AMX __attribute__((always_inline)) void amx_row_run(const amx_row *t, const int columns) {
+  const long bytes = AMX_TERMS * sizeof(uint16_t), c_bytes = AMX_SIDE * sizeof(float);
+  const uint16_t *a = t->a;
+  __asm__ volatile("" ::: "memory");
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  if (t->add) {
+    _tile_loadd(0, t->c, c_bytes);
+    if (columns > 1) _tile_loadd(1, t->c + AMX_SIDE * AMX_SIDE, c_bytes);
+    if (columns > 2) _tile_loadd(2, t->c + 2 * AMX_SIDE * AMX_SIDE, c_bytes);
+    if (columns > 3) _tile_loadd(3, t->c + 3 * AMX_SIDE * AMX_SIDE, c_bytes);
+  }
+  for (int64_t i = 0, at = 0; i < t->blocks; i++, a += AMX_STEP, at += AMX_BLOCK) {
+    _tile_loadd(4, a, bytes);
+    _tile_loadd(5, a + AMX_BLOCK, bytes);
+    _tile_loadd(6, a + 2 * AMX_BLOCK, bytes);
+    ROW_COLUMN(0)
+    ROW_COLUMN(1)
+    ROW_COLUMN(2)
+    ROW_COLUMN(3)
+  }
+  _tile_stored(0, t->c, c_bytes);
+  if (columns > 1) _tile_stored(1, t->c + AMX_SIDE * AMX_SIDE, c_bytes);
+  if (columns > 2) _tile_stored(2, t->c + 2 * AMX_SIDE * AMX_SIDE, c_bytes);
+  if (columns > 3) _tile_stored(3, t->c + 3 * AMX_SIDE * AMX_SIDE, c_bytes);
+  __asm__ volatile("" ::: "memory");
+}
+
+AMX void weft__amx_row(const amx_row *t) {
+  if (t->columns == 4)
+    amx_row_run(t, 4);
+  else if (t->columns == 3)
+    amx_row_run(t, 3);
+  else if (t->columns == 2)
+    amx_row_run(t, 2);
+  else
+    amx_row_run(t, 1);
+}
+
 #else
 
 bool weft__amx_has(void) { return false; }
 void weft__amx_begin(void) {}
 void weft__amx_end(void) {}
 void weft__amx_tile(const amx_tile *t) { (void)t; }
+void weft__amx_row(const amx_row *t) { (void)t; }
+bool weft__amx_pack_pairs(uint16_t *even, uint16_t *odd, int64_t piece, const float *from, int64_t n) {
+  return (void)even, (void)odd, (void)piece, (void)from, (void)n, false;
+}
 bool weft__amx_pack_a(uint16_t *to, const float *from, int64_t row, int64_t rows, int64_t terms) {
   return (void)to, (void)from, (void)row, (void)rows, (void)terms, false;
 }

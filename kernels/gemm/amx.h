@@ -51,12 +51,28 @@ void weft__amx_begin(void);
 void weft__amx_end(void);
 void weft__amx_tile(const amx_tile *t);
 
+/* c[j] (+)= the sum of a * b[j] over `blocks` blocks, for j < columns <= 4: tiles of 16 x 16.  a is packed, and b[j] as
+ * weft__amx_pack_pairs packs; both are read in order. */
+typedef struct amx_row {
+  const uint16_t *a, *b[4];
+  int64_t blocks, b_piece; /* b_piece: distance of the pieces of b */
+  int columns;
+  float *c; /* (columns, 16, 16) */
+  bool add;
+} amx_row;
+void weft__amx_row(const amx_row *t);
+
 /* Packs `rows` <= 16 rows of `terms` floats for a; a row or a block that is not full is filled up with zeros.  Returns
  * false if a number is infinite, not a number, 2^127 or more, or not zero and below 2^-102. */
 bool weft__amx_pack_a(uint16_t *to, const float *from, int64_t row, int64_t rows, int64_t terms);
 
 /* Packs `terms` rows of `columns` <= 16 floats for b, in the same way. */
 bool weft__amx_pack_b(uint16_t *to, const float *from, int64_t row, int64_t terms, int64_t columns);
+
+/* Packs n rows of 16 floats, n even, for b at any row: `even` gets the pairs of rows 0 and 1, 2 and 3 and so on, and
+ * `odd`, unless it is NULL, those of rows 1 and 2, 3 and 4 and so on.  A pair has 32 numbers.  The last number of
+ * `odd` is paired with zero.  Returns false as weft__amx_pack_a does. */
+bool weft__amx_pack_pairs(uint16_t *even, uint16_t *odd, int64_t piece, const float *from, int64_t n);
 
 /* Writes the pieces of n floats to to[0], to[piece] and to[2 * piece] and on, in the same way. */
 bool weft__amx_split(uint16_t *to, int64_t piece, const float *from, int64_t n);

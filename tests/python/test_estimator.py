@@ -236,13 +236,13 @@ def test_tf_config_says_what_a_task_is(monkeypatch, kind, index):
     assert ours == theirs
 
 
-def run_cluster(folder, cluster, roles):
+def run_cluster(folder, cluster, roles, program="estimator_cluster.py", steps="200"):
     """{role: (stdout, stderr)} of the tasks of a job, each of which ended well."""
     tasks, said = {}, {}
     for kind, index in roles:
         os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})
         try:
-            tasks[kind, index] = scripts.start(scripts.PROGRAMS / "estimator_cluster.py", str(folder / "model"), "200", cwd=folder)
+            tasks[kind, index] = scripts.start(scripts.PROGRAMS / program, str(folder / "model"), steps, cwd=folder)
         finally:
             del os.environ["TF_CONFIG"]
     try:

@@ -92,7 +92,7 @@ def test_suggestions_are_public_names():
     ("EmbeddingVariableOption", "DeepRec"), ("get_embedding_variable", "DeepRec"), ("CounterFilter", "DeepRec"),
     ("CBFFilter", "DeepRec"), ("GlobalStepEvict", "DeepRec"), ("L2WeightEvict", "DeepRec"), ("train.AdamAsyncOptimizer", "DeepRec"),
     ("train.AdagradDecayOptimizer", "DeepRec"), ("feature_column.categorical_column_with_embedding", "DeepRec"),
-    ("contrib.boosted_trees", "trees"), ("estimator.BoostedTreesClassifier", "trees"), ("data.Dataset.as_numpy_iterator", "eager"),
+    ("data.Dataset.as_numpy_iterator", "eager"),
     ("compat.v2.experimental.numpy", "eager"), ("distribute.TPUStrategy", "TPU"), ("summary.create_file_writer", "eager"),
     ("contrib.timeseries.StructuralEnsembleRegressor", "ARRegressor"), ("GradientTape", "eager"),
     ("tpu.rewrite", "TPU"), ("lite.Interpreter", "Lite"), ("contrib.lite.toco_convert", "Lite")])

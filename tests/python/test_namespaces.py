@@ -19,6 +19,8 @@ ADDITIONS = {
     "tf": "batch_matmul complex_abs contrib histogram_summary image_summary inv merge_all_summaries merge_summary mul neg pack "
           "scalar_summary select sub unpack weft_version",
     "tf.errors": "JobOverError",
+    "tf.estimator": "BoostedTreesClassifier BoostedTreesEstimator BoostedTreesRegressor",
+    "tf.estimator.experimental": "boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory",
     "tf.image": "per_image_whitening",
     "tf.nn": "bidirectional_rnn rnn state_saving_rnn",
     "tf.raw_ops": "BytesInUse BytesLimit DecodeAudio DecodeAudioV2 DecodeVideo EncodeAudio EncodeAudioV2 ForestGrow ForestPredict "

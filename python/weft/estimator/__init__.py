@@ -1,5 +1,6 @@
 """tf.estimator: models as functions, with the loops around them."""
 from weft._core.contrib.estimators import add_metrics
+from weft._core.estimator.boosted_trees import BoostedTreesClassifier, BoostedTreesEstimator, BoostedTreesRegressor
 from weft._core.estimator.canned import (
     BaselineClassifier,
     BaselineEstimator,
@@ -55,7 +56,8 @@ from weft._core.train.warm_start import VocabInfo
 from weft.estimator import experimental, export, inputs, tpu
 
 __all__ = [
-    "BaselineClassifier", "BaselineEstimator", "BaselineRegressor", "BestExporter", "BinaryClassHead",
+    "BaselineClassifier", "BaselineEstimator", "BaselineRegressor", "BestExporter", "BinaryClassHead", "BoostedTreesClassifier",
+    "BoostedTreesEstimator", "BoostedTreesRegressor",
     "CheckpointSaverHook", "CheckpointSaverListener", "DNNClassifier", "DNNEstimator", "DNNLinearCombinedClassifier",
     "DNNLinearCombinedEstimator", "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator", "EstimatorSpec",
     "EvalSpec", "Exporter", "FeedFnHook", "FinalExporter", "FinalOpsHook", "GlobalStepWaiterHook", "Head",

@@ -16,7 +16,6 @@ _FORK = "it is of DeepRec, a fork of TensorFlow: use "
 _TPU = "it needs a TPU, and Weft runs on CPUs and GPUs: use "
 _LITE = "it belongs to TensorFlow Lite: use "
 _EAGER = "Weft has no eager mode: use "
-_TREES = "Weft trains no trees: use tf.estimator.DNNClassifier or DNNRegressor, or a library of trees beside the program"
 _ROWS = "tf.get_variable, whose rows are all kept"
 _OTHER_SYSTEMS = (_FORK, _TPU, _LITE, _EAGER)
 # The longest prefix of a name in this table gives the replacement.
@@ -46,7 +45,6 @@ _INSTEAD = {
     "tf.compat.v2.profiler": _EAGER + "tf.train.ProfilerHook, or tf.profiler.Profiler",
     "tf.config": "give a tf.ConfigProto to tf.Session, and tf.train.replica_device_setter to tf.device",
     "tf.contrib": "tf.layers, tf.nn, tf.train, tf.data and tf.estimator have the successors of contrib",
-    "tf.contrib.boosted_trees": _TREES,
     "tf.contrib.cluster_resolver": _TPU + "tf.train.ClusterSpec, or tf.distribute.cluster_resolver",
     "tf.contrib.eager": _EAGER + "the op of that name in tf, in a graph that a tf.Session runs",
     "tf.contrib.layers": "tf.layers has most layers",
@@ -67,11 +65,6 @@ _INSTEAD = {
     "tf.distribute.experimental.coordinator": _EAGER + "tf.distribute.experimental.ParameterServerStrategy with "
                                               "tf.estimator.train_and_evaluate",
     "tf.estimator": "write its model as the model_fn of a tf.estimator.Estimator",
-    "tf.estimator.BoostedTreesClassifier": _TREES,
-    "tf.estimator.BoostedTreesEstimator": _TREES,
-    "tf.estimator.BoostedTreesRegressor": _TREES,
-    "tf.estimator.experimental.boosted_trees_classifier_train_in_memory": _TREES,
-    "tf.estimator.experimental.boosted_trees_regressor_train_in_memory": _TREES,
     "tf.estimator.tpu": _TPU + "tf.estimator.Estimator",
     "tf.experimental.numpy": _EAGER + "the op of that name in tf",
     "tf.feature_column": "numeric, bucketized, hashed, listed and identity columns, embeddings and indicators are",

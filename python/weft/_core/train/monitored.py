@@ -41,20 +41,9 @@ class Scaffold(metaclass=Named):
     def finalize(self):
         """Makes the ops that were not given, unless a collection of the graph has them, and finalizes the graph."""
         from weft._core.files.summary import merge_all
-        from weft._core.ops.control_flow import group
-        from weft._core.python_modules.resources import report_uninitialized_resources, shared_resources
         from weft._core.train.saver import Saver
 
-        def initializer():
-            return group(global_variables_initializer(), no_op(name="init"))
-
-        def uninitialized():
-            return array_ops.concat([report_uninitialized_variables(), report_uninitialized_resources()], 0)
-
-        def uninitialized_global():
-            found = report_uninitialized_variables(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
-            return array_ops.concat([found, report_uninitialized_resources(shared_resources())], 0)
-        defaults = dict(init_op=initializer, ready_op=uninitialized, ready_for_local_init_op=uninitialized_global,
+        defaults = dict(init_op=_initializer, ready_op=_uninitialized, ready_for_local_init_op=_uninitialized_global,
                         local_init_op=Scaffold.default_local_init_op, summary_op=merge_all)
         for name, make in defaults.items():
             if getattr(self, name) is None:
@@ -100,6 +89,34 @@ class Scaffold(metaclass=Named):
         from weft._core.ops.lookup import tables_initializer
         from weft._core.ops.variables import local_variables_initializer
         return group(local_variables_initializer(), tables_initializer(), no_op(name="init"))
+
+
+def _initializer():
+    """Returns the op that initializes the variables and creates the resources that all tasks share."""
+    from weft._core.ops.control_flow import group
+    from weft._core.python_modules import resources
+    return group(global_variables_initializer(), *[r.create for r in resources.shared_resources()], no_op(name="init"))
+
+
+def _uninitialized():
+    """Returns the names of the variables and resources that are not there."""
+    from weft._core.python_modules import resources
+    return array_ops.concat([report_uninitialized_variables(), resources.report_uninitialized_resources()], 0)
+
+
+def _uninitialized_global():
+    """Returns the names of those that all tasks share."""
+    from weft._core.python_modules import resources
+    found = report_uninitialized_variables(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
+    return array_ops.concat([found, resources.report_uninitialized_resources(resources.shared_resources())], 0)
+
+
+def _make_ops_of_resources(scaffold):
+    """Makes the ops that the library would make for variables alone, if the graph has resources."""
+    if get_default_graph().get_collection(GraphKeys.RESOURCES):
+        for name, make in (("init_op", _initializer), ("ready_op", _uninitialized), ("ready_for_local_init_op", _uninitialized_global)):
+            if getattr(scaffold, name) is None and not get_default_graph().get_collection(name):
+                setattr(scaffold, name, make())
 
 
 class SessionCreator(metaclass=Named):
@@ -201,6 +218,7 @@ class MonitoredSession(metaclass=Named):
         if scaffold.init_op is None and graph._initializers_replaced:
             scaffold.init_op = global_variables_initializer()
         self._build_saver(scaffold, creator._chief)
+        _make_ops_of_resources(scaffold)
         ops = tuple(choice(getattr(scaffold, n), None) for n in (
             "init_op", "local_init_op", "ready_op", "ready_for_local_init_op", "summary_op"))
         init_fn = None if scaffold.init_fn is None else (lambda c: scaffold.init_fn(self._lent(c)))
@@ -228,6 +246,9 @@ class MonitoredSession(metaclass=Named):
         """Builds a saver whose build was deferred after all hooks have begun, because it also saves their variables."""
         waiting = [s for s in self._graph.get_collection(GraphKeys.SAVERS) if not isinstance(s, bytes)]
         saver = waiting[0] if scaffold.saver is None and len(waiting) == 1 else scaffold.saver
+        if saver is None and not waiting and self._graph.get_collection(GraphKeys.SAVEABLE_OBJECTS):
+            from weft._core.train.saver import Saver
+            saver = Saver(sharded=True, allow_empty=True, defer_build=True)  # The library's saver would leave out the objects.
         if saver is None or saver._made is not None or saver._empty:
             return
         for hook in (self._chief_hooks if chief else []) + self._hooks:

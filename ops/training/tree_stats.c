@@ -161,8 +161,9 @@ typedef struct sparse_job {
   double *total;      /* [splits that have examples, stats], at slot[node] */
   int32_t *slot;      /* [splits], -1: no example */
   double *sum, *rest; /* [stats]: of a bucket; of the examples of a node without the dimension */
-  /* Two passes write the sums: the first counts them. */
-  int64_t n;
+  /* Two passes write the sums: the first counts them.  A peer may change gradients in between, so that the second would
+   * have more. */
+  int64_t n, room;
   int32_t *index;
   float *value;
 } sparse_job;
@@ -214,6 +215,7 @@ static void sparse_emit(sparse_job *j, const int32_t *at, const double *sum) {
   for (int64_t d = 0; d < stats_of(&j->batch); d++) {
     if ((float)sum[d] == 0) continue;
     if (j->index) {
+      if (j->n == j->room) return;
       const int32_t row[4] = {at[0], at[1], at[2], weft__int_sat(d)};
       memcpy(j->index + 4 * j->n, row, sizeof row);
       j->value[j->n] = (float)sum[d];
@@ -268,8 +270,11 @@ static weft_err sparse_outputs(kernel *k, sparse_job *j) {
   const int32_t d[4] = {weft__int_sat(j->batch.splits), weft__int_sat(j->dims), weft__int_sat(j->buckets + 1),
                         weft__int_sat(stats_of(&j->batch))};
   memcpy(dims->data, d, sizeof d);
-  j->index = index->data, j->value = sums->data;
-  return sparse_pass(k, j);
+  j->index = index->data, j->value = sums->data, j->room = n;
+  WEFT_TRY(sparse_pass(k, j));
+  memset(j->index + 4 * j->n, 0, (size_t)(n - j->n) * 4 * sizeof *j->index);
+  memset(j->value + j->n, 0, (size_t)(n - j->n) * sizeof *j->value);
+  return WEFT_OK;
 }
 
 static weft_err sparse_check(const kernel *k, sparse_job *j) {

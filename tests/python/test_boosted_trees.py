@@ -260,3 +260,50 @@ def test_a_cluster_grows_trees_on_its_ps(tmp_path):
     assert set(names) == {"a_bucketized", "b"} and gains.min() > 0.2, said
     data = checkers(1000, 3)
     assert model.evaluate(once(*data))["accuracy"] > 0.85, said
+
+
+# ---- tf.contrib ----
+
+def test_a_program_of_contrib(tmp_path):
+    code, out, err = scripts.run(scripts.PROGRAMS / "contrib_boosted_trees.py", str(tmp_path / "m"), cwd=tmp_path)
+    assert code == 0, err
+    found = dict(zip(out.split()[::2], map(float, out.split()[1::2])))
+    assert found["accuracy"] > 0.93 and found["steps"] == 2 + 10 * 4 * 2, found  # a batch of 600 is two steps
+
+
+def learner(**given):
+    made = tf.contrib.boosted_trees.proto.learner_pb2.LearnerConfig(**given)
+    made.learning_rate_tuner.fixed.learning_rate = 0.3
+    made.constraints.max_tree_depth = 3
+    return made
+
+
+def test_the_regressor_of_contrib_fits_and_is_read_again(tmp_path):
+    kind = tf.contrib.boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeRegressor
+    features, y = friedman(500, 1)
+    x = np.concatenate([features["x%d" % i] for i in range(10)], 1)
+    made = kind(learner(), 500, num_trees=20, model_dir=str(tmp_path))
+    made.fit(x, y, batch_size=500, steps=500)
+    found = np.array(list(made.predict(x, batch_size=500)))
+    assert np.mean((found - y) ** 2) < 0.3 * y.var()
+    again = np.array(list(kind(learner(), 500, num_trees=20, model_dir=str(tmp_path)).predict(x, batch_size=500)))
+    assert again.tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("config, more", [
+    ({"growing_mode": 1}, {}), ({"multi_class_strategy": 1}, {"n_classes": 3}), ({"weak_learner_type": 1}, {}),
+    ({"feature_fraction_per_tree": 0.5}, {}), ({}, {"output_leaf_index": True}), ({}, {"override_global_step_value": 3}),
+    ({}, {"logits_modifier_function": print}), ({}, {"examples_per_layer": len})], ids=str)
+def test_what_is_not_there_is_named(config, more):
+    kind = tf.contrib.boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeClassifier
+    name = next((k for k in more if k != "n_classes"), None) or next(iter(config))
+    with pytest.raises(NotImplementedError, match=name):
+        kind(learner(**config), **{"examples_per_layer": 10, **more})
+
+
+def test_a_tuner_that_is_not_there_is_named():
+    kind = tf.contrib.boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeClassifier
+    config = tf.contrib.boosted_trees.proto.learner_pb2.LearnerConfig()
+    config.learning_rate_tuner.dropout.learning_rate = 0.1
+    with pytest.raises(NotImplementedError, match="learning_rate_tuner.dropout"):
+        kind(config, 10)

@@ -17,7 +17,7 @@ from weft.contrib import (
 )
 
 __all__ = [
-    "batching", "bayesflow", "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
+    "batching", "bayesflow", "boosted_trees", "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
     "distributions", "eager", "estimator", "factorization", "feature_column",
     "ffmpeg", "framework", "gan", "graph_editor", "hooks", "image",
     "input_pipeline", "integrate", "kfac", "layers", "learn", "legacy_seq2seq", "linalg",
@@ -27,7 +27,7 @@ __all__ = [
     "tensor_forest", "tensorboard", "text", "tfprof", "timeseries", "tpu", "training", "util",
 ]
 _LATER = (
-    "batching", "bayesflow", "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator",
+    "batching", "bayesflow", "boosted_trees", "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator",
     "factorization", "feature_column", "ffmpeg", "gan", "graph_editor", "hooks", "image", "input_pipeline", "integrate", "kfac", "linalg",
     "linear_optimizer", "memory_stats",
     "model_pruning", "nccl", "ndlstm", "nn", "opt", "periodic_resample", "predictor", "quantize", "resampler",

@@ -108,3 +108,42 @@ class ModelUses:
             devices = sorted({op.device for op in graph.get_operations() if op.name == "tree-0"})
         first = next(iter(estimator.predict(input_fn=input_fn)))
         return path, devices, estimator.config.save_summary_steps, sorted(first), [str(first[k]) for k in sorted(first)]
+
+    def tree_columns(self):
+        fc = self.tf.feature_column
+        return [fc.bucketized_column(fc.numeric_column("a"), [2.5, 4.5]), fc.numeric_column("b")]
+
+    def tree_input(self, words=False, scale=1.0):
+        """An input function with two features, weights and labels, an example in each element."""
+        tf = self.tf
+        numbers = [(i % 7, (i * 5) % 11) for i in range(40)]
+        labels = [int((a > 3) != (b > 4)) for a, b in numbers]
+        labels = [["a", "b"][y] for y in labels] if words else labels
+
+        def input_fn():
+            features = {"a": [[scale * a] for a, _ in numbers], "b": [[float(b)] for _, b in numbers],
+                        "w": [[i % 3 + 0.5] for i in range(40)]}
+            return tf.data.Dataset.from_tensor_slices(({k: tf.constant(v) for k, v in features.items()}, tf.constant(labels)))
+        return input_fn
+
+    def trees_fitted(self, estimator, words=False):
+        """What a training of boosted trees leaves."""
+        source = self.tree_input(words)
+        estimator.train(lambda: source().repeat().batch(20), steps=24)
+        return self.trees_seen(estimator)
+
+    def trees_seen(self, estimator):
+        """The checkpoint of boosted trees, the names of its graph's variables, and the predictions of some examples."""
+        tf = self.tf
+        path, source = tf.train.latest_checkpoint(estimator.model_dir), self.tree_input()
+        with tf.Graph().as_default() as graph:
+            tf.train.import_meta_graph(path + ".meta")
+            held = sorted(op.name for op in graph.get_operations() if op.type == "VariableV2")
+        found = list(estimator.predict(input_fn=lambda: source().batch(40)))[:4]
+        return path, held, estimator.config.save_summary_steps, [[(k, str(one[k])) for k in sorted(one)] for one in found]
+
+    def tree_learner(self, depth=2):
+        """A LearnerConfig."""
+        made = self.tf.contrib.boosted_trees.proto.learner_pb2.LearnerConfig()
+        made.constraints.max_tree_depth = depth
+        return made

@@ -28,7 +28,7 @@ TreeHParams = collections.namedtuple("TreeHParams", [
     "quantile_sketch_epsilon"])
 
 
-def _hparams(n_trees, max_depth, learning_rate, l1, l2, tree_complexity, min_node_weight, center_bias, pruning_mode, epsilon):
+def tree_hparams(n_trees, max_depth, learning_rate, l1, l2, tree_complexity, min_node_weight, center_bias, pruning_mode, epsilon):
     if pruning_mode not in _PRUNING:
         raise ValueError("pruning_mode must be one of %s, got: %s" % (sorted(_PRUNING), pruning_mode))
     if tree_complexity > 0 and pruning_mode == "none":
@@ -166,8 +166,12 @@ class _Sums:
 
 
 class _Training:
-    def __init__(self, ensemble, features, head, hparams, batches, config):
+    """The training step. A layer grows after so many batches, or with `by_examples` after so many examples."""
+
+    def __init__(self, ensemble, features, head, hparams, batches, config, by_examples=False):
         self.ensemble, self.features, self.head, self.hparams, self.batches = ensemble, features, head, hparams, batches
+        self.each = tf.cast(features.rows, tf.int64) if by_examples else tf.constant(1, tf.int64)
+        self.by_examples = by_examples
         self.stamp, _, self.finished, _, self.nodes = self.states = ensemble.states()
         self.is_chief, self.alone = config.is_chief, config.num_worker_replicas <= 1 and config.num_ps_replicas == 0
         self.centering = None
@@ -218,7 +222,7 @@ class _Training:
 
         def collect():
             with tf.control_dependencies([streams.add(self.features.values, weights)]):
-                after = tf.assign_add(seen, 1, use_locking=True)
+                after = tf.assign_add(seen, self.each, use_locking=True)
             return tf.group(tf.cond(after >= self.batches, lambda: _true(flush()), lambda: tf.constant(True)))
         return tf.cond(ready, lambda: _true(step()), lambda: _true(collect()))
 
@@ -228,11 +232,20 @@ class _Training:
             return act(values, None)
         sums = _Sums(values, name)
         added = sums.add(self.stamp)
+        if self.by_examples:
+            seen = tf.get_variable(name + "_examples", [], tf.int64, tf.zeros_initializer(), trainable=False, use_resource=False)
+            with tf.control_dependencies([added]):
+                count = tf.assign_add(seen, self.each, use_locking=True)
+            added = count.op
         if not self.is_chief:
             return added
         with tf.control_dependencies([added]):
-            count = sums.count()
-        return tf.group(tf.cond(count >= self.batches, lambda: _true(act(sums.take(), sums)), lambda: tf.constant(True)))
+            count = tf.identity(count) if self.by_examples else sums.count()
+
+        def enough():
+            with tf.control_dependencies([tf.assign(seen, 0).op] if self.by_examples else []):
+                return _true(act(sums.take(), sums))
+        return tf.group(tf.cond(count >= self.batches, enough, lambda: tf.constant(True)))
 
     def _renewed(self, done, sums):
         if sums is None:
@@ -331,12 +344,19 @@ class _StopWhenGrown(SessionRunHook):
             run_context.request_stop()
 
 
-def _model_fn(columns, head, hparams, batches, weight_column, in_memory, explain=False):
+def _numeric_columns(features, weight_column):
+    """Returns a column for each feature but the weights."""
+    weights = weight_column if isinstance(weight_column, str) or weight_column is None else weight_column.key
+    return [fc.numeric_column(k, shape=(int(np.prod(v.shape.as_list()[1:])),)) for k, v in features.items() if k != weights]
+
+
+def model_function(columns, head, hparams, batches, weight_column, in_memory, explain=False, by_examples=False):
+    """Returns the model_fn of boosted trees. Without columns all features are numbers."""
     def model_fn(features, labels, mode, config):
         if not isinstance(features, dict):
             raise ValueError("features should be a dictionary of `Tensor`s. Given type: %s" % type(features))
         ensemble = TreeEnsemble()
-        buckets = _Features(features, columns, hparams)
+        buckets = _Features(features, columns or _numeric_columns(features, weight_column), hparams)
         if mode != ModeKeys.TRAIN:
             logits = ensemble.call("BoostedTreesPredict", bucketized_features=buckets.columns(), logits_dimension=head.logits)
             logits.set_shape([None, head.logits])
@@ -345,7 +365,7 @@ def _model_fn(columns, head, hparams, batches, weight_column, in_memory, explain
                 paths = ensemble.call("BoostedTreesExampleDebugOutputs", bucketized_features=buckets.columns(), logits_dimension=1)
                 spec = spec._replace(predictions={**spec.predictions, _EXPLANATION: paths})
             return spec
-        training = _Training(ensemble, buckets, head, hparams, batches, config)
+        training = _Training(ensemble, buckets, head, hparams, batches, config, by_examples)
         logits = training.predict(in_memory)
         weights = tf.ones([buckets.rows])
         if weight_column is not None:
@@ -370,7 +390,7 @@ class _BoostedTrees(Estimator):
                              n_batches_per_layer)
         self._columns, self._head, self._hparams = _sorted(feature_columns), head, hparams
         self._given = self._columns, head, hparams, n_batches_per_layer, weight_column, in_memory
-        super().__init__(_model_fn(*self._given), model_dir, config)
+        super().__init__(model_function(*self._given), model_dir, config)
 
     def experimental_feature_importances(self, normalize=False):
         """(names, importances): the features from the most to the least important, by the gain of their splits.
@@ -410,7 +430,7 @@ class _BoostedTrees(Estimator):
         if self._head.logits != 1:
             raise ValueError("experimental_predict_with_explanations needs a model of one logit, and this one has %d." % self._head.logits)
         names, binary = _names(self._columns), isinstance(self._head, _BinaryHead)
-        other = Estimator(_model_fn(*self._given, explain=True), self.model_dir, self.config)
+        other = Estimator(model_function(*self._given, explain=True), self.model_dir, self.config)
         wanted = None if predict_keys is None else [*([predict_keys] if isinstance(predict_keys, str) else predict_keys), _EXPLANATION]
         for made in other.predict(input_fn, wanted, hooks, checkpoint_path):
             features, path = debug_path(made.pop(_EXPLANATION))
@@ -429,8 +449,8 @@ class BoostedTreesClassifier(_BoostedTrees):
                  train_in_memory=False):
         self._make(_class_head(n_classes, weight_column, label_vocabulary, tf.losses.Reduction.SUM_OVER_BATCH_SIZE), feature_columns,
                    n_batches_per_layer, model_dir, config,
-                   _hparams(n_trees, max_depth, learning_rate, l1_regularization, l2_regularization, tree_complexity, min_node_weight,
-                            center_bias, pruning_mode, quantile_sketch_epsilon), weight_column, train_in_memory)
+                   tree_hparams(n_trees, max_depth, learning_rate, l1_regularization, l2_regularization, tree_complexity, min_node_weight,
+                                center_bias, pruning_mode, quantile_sketch_epsilon), weight_column, train_in_memory)
 
 
 class BoostedTreesRegressor(_BoostedTrees):
@@ -439,8 +459,8 @@ class BoostedTreesRegressor(_BoostedTrees):
                  config=None, center_bias=False, pruning_mode="none", quantile_sketch_epsilon=0.01, train_in_memory=False):
         self._make(_RegressionHead(label_dimension, weight_column, tf.losses.Reduction.SUM_OVER_BATCH_SIZE), feature_columns,
                    n_batches_per_layer, model_dir, config,
-                   _hparams(n_trees, max_depth, learning_rate, l1_regularization, l2_regularization, tree_complexity, min_node_weight,
-                            center_bias, pruning_mode, quantile_sketch_epsilon), weight_column, train_in_memory)
+                   tree_hparams(n_trees, max_depth, learning_rate, l1_regularization, l2_regularization, tree_complexity, min_node_weight,
+                                center_bias, pruning_mode, quantile_sketch_epsilon), weight_column, train_in_memory)
 
 
 class BoostedTreesEstimator(_BoostedTrees):
@@ -448,8 +468,8 @@ class BoostedTreesEstimator(_BoostedTrees):
                  learning_rate=0.1, l1_regularization=0.0, l2_regularization=0.0, tree_complexity=0.0, min_node_weight=0.0, config=None,
                  center_bias=False, pruning_mode="none", quantile_sketch_epsilon=0.01, train_in_memory=False):
         self._make(_Given(head), feature_columns, n_batches_per_layer, model_dir, config,
-                   _hparams(n_trees, max_depth, learning_rate, l1_regularization, l2_regularization, tree_complexity, min_node_weight,
-                            center_bias, pruning_mode, quantile_sketch_epsilon), weight_column, train_in_memory)
+                   tree_hparams(n_trees, max_depth, learning_rate, l1_regularization, l2_regularization, tree_complexity, min_node_weight,
+                                center_bias, pruning_mode, quantile_sketch_epsilon), weight_column, train_in_memory)
 
 
 # ---- training on data that fits into memory ----

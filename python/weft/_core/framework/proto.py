@@ -28,7 +28,9 @@ ONEOF = {("TensorInfo", "encoding"): ("name", "coo_sparse", "composite_tensor"),
           ("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef", "kind"): (),
           ("Value", "value"): ("simple_value", "obsolete_old_style_histogram", "image", "histo", "audio", "tensor"),
           ("Event", "what"): ("file_version", "graph_def", "summary", "log_message", "session_log", "tagged_run_metadata",
-                              "meta_graph_def")}
+                              "meta_graph_def"),
+          ("LearningRateConfig", "tuner"): (), ("AveragingConfig", "config"): (),
+          ("LearnerConfig", "feature_fraction"): ("feature_fraction_per_tree", "feature_fraction_per_level")}
 
 
 class Message(metaclass=Named):

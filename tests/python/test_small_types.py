@@ -143,3 +143,12 @@ def test_quantized_numbers_as_text():
         return session.run([tf.strings.format("{}", tf.bitcast(wide, t)) for t in (tf.qint16, tf.quint16)])
     ours, theirs = each(run)
     assert ours == theirs
+
+
+@pytest.mark.parametrize("name", [*OTHERS, *SMALL])
+def test_real_parts(name):
+    def run(tf, _):
+        x = tf.placeholder(kind(tf, name), [])
+        return tried(lambda: tf.real(x).dtype.name, TypeError)
+    ours, theirs = each(run)
+    assert ours == theirs

@@ -401,7 +401,8 @@ def real(input, name=None):
     input = convert_to_tensor(input)
     if input.dtype.is_complex:
         return op("Real", name, input=input, Tout=input.dtype.real_dtype)
-    if not _is_numeric(input.dtype):
+    small = input.dtype.base_dtype in (dtypes.float8_e5m2, dtypes.float8_e4m3fn, dtypes.int4, dtypes.uint4)
+    if small or not (_is_numeric(input.dtype) or input.dtype.is_quantized):
         raise TypeError("input must be a numeric tensor, but got tensor with dtype %r" % input.dtype)
     return input
 

@@ -26,9 +26,9 @@ typedef struct plan_item { /* one node to run */
   device *device;             /* NULL: the host */
   /* Of a GPU's item: the inputs in host memory, by their weft__gpu_host_bit, and the outputs (the first 64). */
   uint64_t host_in, host_out;
-  bool no_capture;            /* of a GPU's item: the host decides something in every run, so it cannot be captured */
-  void *state;                /* from op->prepare, owned by the plan */
-  bool shares_state;          /* the state belongs to an earlier item: a copy of the same node (exec/passes/unroll.h) */
+  bool no_capture;   /* of a GPU's item: the host decides something in every run, so it cannot be captured */
+  void *state;       /* from op->prepare, owned by the plan */
+  bool shares_state; /* the state belongs to an earlier item: a copy of the same node (exec/passes/unroll.h) */
   plan_input *in;
   int n_in, n_out;
   int first_out; /* its outputs are the slots first_out .. first_out + n_out - 1 */

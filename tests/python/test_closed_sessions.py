@@ -72,3 +72,40 @@ def ended(tf, end):
 
 def test_the_end_of_a_session_says_that_its_target_was_reset():
     assert reset(weft) == reset(oracle)
+
+
+def monitored(tf, given, stop=False):
+    """The error of a run whose hook gives this, or that comes after a request to stop."""
+    class Hook(tf.train.SessionRunHook):
+        def before_run(self, context):
+            return given(tf)
+
+        def after_run(self, context, values):
+            context.request_stop()
+    with tf.Graph().as_default():
+        tf.train.get_or_create_global_step()
+        x = tf.constant(1.0)
+        with pytest.raises(Exception) as raised, tf.train.MonitoredTrainingSession(hooks=[Hook()]) as session:
+            session.run(x)
+            session.run(x)
+    return raised.type.__name__, raised.value
+
+
+@pytest.mark.parametrize("given", [lambda tf: {"a": 1}, lambda tf: 3, lambda tf: tf.train.SessionRunArgs(3),
+                                   lambda tf: tf.train.SessionRunArgs("none:0"), lambda tf: tf.train.SessionRunArgs(None, {"none:0": 1})],
+                         ids=["dict", "number", "fetch of a number", "fetch of no tensor", "feed of no tensor"])
+def test_what_a_hook_gives_wrongly_is_an_error_of_its_type(given):
+    ours, theirs = monitored(weft, given), monitored(oracle, given)
+    assert ours[0] == theirs[0] and not isinstance(ours[1], weft.errors.OpError)
+
+
+def test_a_run_after_a_request_to_stop_is_a_runtime_error():
+    ours, theirs = monitored(weft, lambda tf: None), monitored(oracle, lambda tf: None)
+    assert (ours[0], str(ours[1])) == (theirs[0], str(theirs[1])) == ("RuntimeError", "Run called even after should_stop requested.")
+
+
+def test_a_hook_that_is_none_is_an_attribute_error():
+    for tf in (weft, oracle):
+        with tf.Graph().as_default(), pytest.raises(AttributeError, match="begin"):
+            tf.train.get_or_create_global_step()
+            tf.train.MonitoredTrainingSession(hooks=[1])

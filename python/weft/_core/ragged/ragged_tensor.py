@@ -415,6 +415,9 @@ class RaggedTensor:
         from weft._core.ragged import indexing
         return indexing.get_item(self, key)
 
+    def __bool__(self):
+        raise TypeError("RaggedTensor may not be used as a boolean.")
+
     def __len__(self):
         raise TypeError("object of type 'RaggedTensor' has no len() in a graph: use nrows()")
 

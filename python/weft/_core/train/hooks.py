@@ -1,5 +1,6 @@
 """Hooks around the runs of a monitored session, and the adapter through which the library calls them."""
 import collections
+import functools
 import os
 import time
 
@@ -50,6 +51,18 @@ class SessionRunHook(metaclass=Named):
         pass
 
 
+def _kept(method):
+    """Keeps an exception of the hook, or about what it gave, so that the program sees it instead of the library's error."""
+    @functools.wraps(method)
+    def call(self, *args):
+        try:
+            return method(self, *args)
+        except BaseException as e:
+            self.owner._exc = e
+            raise
+    return call
+
+
 class Adapter:
     """Presents one hook of one monitored session to the library, which calls it."""
 
@@ -59,30 +72,28 @@ class Adapter:
         self.begun = False
         self.sync = hook._in_library() if isinstance(hook, SyncReplicasHook) else None
 
-    def _guard(self, fn, *args):
-        """Calls fn, and keeps an exception of the hook so that the program sees it instead of the library's error."""
-        try:
-            with self.owner._graph.as_default():
-                return fn(*args)
-        except BaseException as e:
-            self.owner._exc = e
-            raise
+    def _in_graph(self, fn, *args):
+        with self.owner._graph.as_default():
+            return fn(*args)
 
     def _session(self, c_session):
         return self.owner._lent(c_session)
 
+    @_kept
     def begin(self):
         if not self.begun:
             self.begun = True
-            self._guard(self.hook.begin)
+            self._in_graph(self.hook.begin)
             self.owner._graph._sync_lists()
 
+    @_kept
     def created(self, c_session, coordinator):
         from weft._core.train.supervisor import borrowed_coordinator
         coord = None if coordinator is None else borrowed_coordinator(coordinator)
         self.owner._coordinator = coord
-        self._guard(self.hook.after_create_session, self._session(c_session), coord)
+        self._in_graph(self.hook.after_create_session, self._session(c_session), coord)
 
+    @_kept
     def before(self, c_session):
         self.context = SessionRunContext(self.owner._args, self._session(c_session))
         args = self._told(self.hook.before_run)
@@ -92,11 +103,12 @@ class Adapter:
         graph = self.owner._graph
         self.fetch = client._Fetch(graph, args.fetches) if args.fetches is not None else None
         feeds = client._feeds(graph, {}, args.feed_dict or {})
-        self._guard(self.owner._check_hook_feeds, [graph._tensor(out) for out, _ in feeds])
+        self._in_graph(self.owner._check_hook_feeds, [graph._tensor(out) for out, _ in feeds])
         options = args.options or protos.RunOptions()
         outs, targets = (self.fetch.outs, self.fetch.targets) if self.fetch else ((), ())
         return outs, targets, feeds, options.trace_level > 0, options.output_partition_graphs, self.context.stop_requested
 
+    @_kept
     def after(self, c_session, values, metadata):
         results = self.fetch.rebuild(values) if self.fetch is not None else None
         run_metadata = protos.RunMetadata.FromString(metadata) if metadata else protos.RunMetadata()
@@ -107,12 +119,13 @@ class Adapter:
     def _told(self, fn, *args):
         """Calls the hook with its context, in which a request to stop by an earlier hook of this run is set."""
         self.context._stop_requested |= self.owner._stop_asked
-        made = self._guard(fn, self.context, *args)
+        made = self._in_graph(fn, self.context, *args)
         self.owner._stop_asked = self.context.stop_requested
         return made
 
+    @_kept
     def end(self, c_session):
-        self._guard(self.hook.end, self._session(c_session))
+        self._in_graph(self.hook.end, self._session(c_session))
 
 
 # ---- the hooks that TensorFlow provides ----

@@ -119,6 +119,9 @@ def _make_ops_of_resources(scaffold):
                 setattr(scaffold, name, make())
 
 
+_STOPPED = "Run called even after should_stop requested."
+
+
 class SessionCreator(metaclass=Named):
     def create_session(self):
         raise NotImplementedError("create_session is not implemented for %s." % self)
@@ -295,8 +298,10 @@ class MonitoredSession(metaclass=Named):
             if self._own is not None:
                 return self._own.run(self._args, run_metadata)
             return self._hooked.run(fetches, feed_dict, options, run_metadata)
-        except errors.OpError:
+        except errors.OpError as e:
             self._reraise()
+            if isinstance(e, errors.FailedPreconditionError) and e.message.startswith(_STOPPED):
+                raise RuntimeError(_STOPPED) from None
             raise
         finally:
             self._args = before

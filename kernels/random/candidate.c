@@ -18,7 +18,7 @@ weft_err weft__candidate_check(const kernel *k, int64_t range) {
                              weft__shape_text(&t->shape));
   for (int64_t i = 0; i < weft__tensor_count(t); i++)
     if (TENSOR_DATA(t, int64_t)[i] < 0 || TENSOR_DATA(t, int64_t)[i] >= range)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "true class %lld is not in [0, %lld)",
-                               (long long)TENSOR_DATA(t, int64_t)[i], (long long)range);
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "`true_candidate` out of range [0, %lld), received %lld",
+                               (long long)range, (long long)TENSOR_DATA(t, int64_t)[i]);
   return WEFT_OK;
 }

@@ -58,11 +58,9 @@ static weft_err print_v2_infer(infer *s) {
 
 /* Appends the text to the file, which is created if it does not exist. */
 static weft_err append_to_file(const char *path, const text *t) {
-  const char *local;
   WEFT_TRY(weft__path_allowed(path));
-  WEFT_TRY(weft__path_local(path, &local));
-  const int fd = open(local, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return weft__file_fail(local, errno);
+  const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return weft__file_fail(path, errno);
   size_t done = 0;
   int failed = 0;
   while (done < t->size && !failed) {
@@ -73,7 +71,7 @@ static weft_err append_to_file(const char *path, const text *t) {
       failed = errno;
   }
   close(fd);
-  return failed ? weft__file_fail(local, failed) : WEFT_OK;
+  return failed ? weft__file_fail(path, failed) : WEFT_OK;
 }
 
 static weft_err print_to(kernel *k, const char *stream, const text *t) {
@@ -90,7 +88,7 @@ static weft_err print_to(kernel *k, const char *stream, const text *t) {
       weft__log(logs[i].level, "%.*s", weft__int_sat((int64_t)t->size), t->size ? t->data : "");
       return WEFT_OK;
     }
-  if (strncmp(stream, "file://", 7) == 0) return append_to_file(stream, t);
+  if (strncmp(stream, "file://", 7) == 0) return append_to_file(stream + 7, t); /* here no host comes before the path */
   return weft__kernel_fail(
       k, WEFT_INVALID_ARGUMENT,
       "Unknown output stream: %s, Valid streams are: stdout stderr log(info) log(warning) log(error)", stream);

@@ -51,6 +51,16 @@ def test_print_into_a_file(tmp_path):
     assert texts[0] == texts[1] == "line 0\nline 1\n"
 
 
+def test_a_file_is_named_by_all_that_follows_the_scheme(tmp_path, monkeypatch):
+    """Here "file://" has no host: the path may be relative."""
+    monkeypatch.chdir(tmp_path)
+    texts = []
+    for tf in (weft, oracle):
+        run(tf, lambda tf: tf.print("line", output_stream=f"file://{tf.__name__}"))
+        texts.append((tmp_path / tf.__name__).read_text())
+    assert texts[0] == texts[1] == "line\n"
+
+
 @pytest.mark.parametrize("stream", ["file:///no/such/folder/file", "paper", "log(nothing)"])
 def test_streams_that_are_not_there(stream):
     said = []

@@ -1,8 +1,9 @@
 /* conv_amx.c - convolutions on the processor's matrix unit (kernels/gemm/amx.h says how it multiplies floats).
  *
- * An image is split into the pieces of its floats once, with its padding.  The unit reads rows of 32 numbers at equal
+ * Each unit of work splits the rows of the image that it reads into the pieces of their floats, with the padding; rows
+ * under two units are split twice.  The unit reads rows of 32 numbers at equal
  * distances, so it reads the pixels under a row of the filter in place, for 16 windows at a time: no im2col matrix is
- * built.  These 16 windows, a strip, are neighbors in a row of the result.  With steps of one, they may also run on
+ * built.  These 16 windows, a strip, are neighbors in a row of the result.  With stride 1, they may also run on
  * from one row of the padded image to the next; the results of the few windows between two rows are dropped.
  *
  * There are more products than in the Winograd convolutions, but they take less time, and sums round less. */
@@ -94,7 +95,7 @@ static void amx_zero(const amx_sweep *j, uint16_t *to, int64_t n) {
   for (int p = 0; p < AMX_PIECES && n > 0; p++) memset(to + p * j->plane, 0, (size_t)n * sizeof *to);
 }
 
-/* Splits a padded row of the image, as weft__padded_rows copies it. */
+/* Splits a padded row of the image, as weft__conv_padded_rows copies it. */
 static bool amx_split_row(const amx_sweep *j, const float *src, int64_t row, uint16_t *to) {
   const padded *m = &j->s->image;
   const int64_t c = m->channels, at = row - m->pad[0];

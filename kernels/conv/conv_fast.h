@@ -1,8 +1,8 @@
 /* conv_fast.h - types and functions that the fast convolutions share: padded images, and sweeps over them.
  *
  * A sweep computes every pixel of a result (n, height, width, channels) from a window over an image.  conv_fast.c
- * runs it with plain tiles.  conv_winograd_1d.c and conv_winograd_2d.c need fewer multiplications, and can run
- * windows with stride 1.
+ * runs it with plain tiles.  conv_amx.c uses the matrix unit of x86 processors that have one.  conv_winograd_1d.c and
+ * conv_winograd_2d.c need fewer multiplications, and can run windows with stride 1.
  *
  * The kernel's thread owns a sweep.  The threads of the step only read it, except for `failed` and `infinite`. */
 #ifndef WEFT_KERNELS_CONV_CONV_FAST_H
@@ -85,7 +85,8 @@ typedef struct sweep {
   int64_t src_image, dst_image; /* floats from one image of the batch to the next */
   int64_t chunk, chunks;        /* rows of the result in one unit of work; units in an image */
   bool failed;                  /* no memory; written by any thread, only ever to true */
-  bool infinite;                /* likewise: a result is infinite or NaN */
+  /* Likewise: another way must compute this, because a result is infinite or NaN, or AMX cannot split a number. */
+  bool infinite;
 } sweep;
 
 /* The gradient of a filter over fewer pixels than this uses short plain sums: TensorFlow's error is that small there

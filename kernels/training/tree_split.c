@@ -8,11 +8,13 @@
 weft_err weft__tree_search_create(tree_split_search *s, const tree_split_limits *limits, int64_t logits, int64_t stats,
                                   long_work *work) {
   *s = (tree_split_search){.limits = limits, .logits = logits, .stats = stats, .work = work};
+  if (logits < 1 || logits > TREE_STATS_MAX || stats > TREE_STATS_MAX)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%lld logits with statistics of %lld numbers: at most %d are supported",
+                      (long long)logits, (long long)stats, TREE_STATS_MAX);
   s->full = stats != 2 * logits;
-  if (logits < 1 || logits > TREE_STATS_MAX || stats > TREE_STATS_MAX || (s->full && stats != logits + logits * logits))
-    return weft__fail(WEFT_INVALID_ARGUMENT,
-                      "statistics of %lld logits must have %lld or %lld numbers (at most %d), but have %lld",
-                      (long long)logits, (long long)(2 * logits), (long long)(logits + logits * logits), TREE_STATS_MAX,
+  if (s->full && stats != logits + logits * logits)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "statistics of %lld logits must have %lld or %lld numbers, but have %lld",
+                      (long long)logits, (long long)(2 * logits), (long long)(logits + logits * logits),
                       (long long)stats);
   const int64_t doubles = 5 * stats + 2 * logits + (s->full ? logits * logits : 0);
   s->memory = weft__alloc_zero((size_t)doubles, sizeof(double));

@@ -130,6 +130,17 @@ const char *const fuzz_functions[] = {
 
 #define LIST "l = TensorListFromTensor(f32[3,2] seq; i32[1] 2)\n"
 
+#define TREES                                                                                                          \
+  "t = BoostedTreesEnsembleResourceHandleOp() shared_name='t'\n"                                                       \
+  "c = BoostedTreesCreateEnsemble(t; i64[] 0; str[] \"\")\n"
+#define GROWN_TREES                                                                                                    \
+  TREES "u = BoostedTreesUpdateEnsemble(t; i32[1] 0; i32[1] 0; f32[1] 1; i32[1] 1; f32[1,1] 1; f32[1,1] 2; i32[] 3; "  \
+        "f32[] 0.1; ^c) pruning_mode=0\n"
+#define QUANTILES                                                                                                      \
+  "q = BoostedTreesQuantileStreamResourceHandleOp() shared_name='q'\n"                                                 \
+  "c = BoostedTreesCreateQuantileStreamResource(q; f32[] 0.1; i64[] 1)\n"                                              \
+  "a = BoostedTreesQuantileStreamResourceAddSummaries(q; f32[3,4] 1 1 0 1 2 1 1 2 3 1 2 3; ^c)\n"
+
 #define ACCUMULATED "a = ConditionalAccumulator() dtype=float shape=[2]\n"
 #define ACCUMULATED_RESOURCE "a = ResourceConditionalAccumulator() dtype=float shape=[2]\n"
 
@@ -181,6 +192,20 @@ const char *const fuzz_recipes[] = {
     "a = SparseConditionalAccumulator() dtype=float shape=[-1,2]\n"
     "g = SparseAccumulatorApplyGradient(a; i64[] 0; i64[2] 0 2; f32[2,2] 1 2 3 4; i64[2] 3 2) has_known_shape=true\n"
     "t = SparseAccumulatorTakeGradient(a; i32[] 1; ^g) dtype=float",
+    GROWN_TREES "s = BoostedTreesSerializeEnsemble(t; ^u)\nd = BoostedTreesDeserializeEnsemble(t; s; s:1)\n"
+                "g = BoostedTreesGetEnsembleStates(t; ^d)\ni = IsBoostedTreesEnsembleInitialized(t; ^g)",
+    GROWN_TREES "p = BoostedTreesPredict(t; i32[3] 0 1 2; ^u) logits_dimension=1\n"
+                "e = BoostedTreesExampleDebugOutputs(t; i32[3] 0 1 2; ^p) logits_dimension=1\n"
+                "x = BoostedTreesTrainingPredict(t; i32[3] 0 0 0; i32[3] 0 0 0; i32[3] 0 1 2; ^e) logits_dimension=1",
+    TREES "b = BoostedTreesCenterBias(t; f32[1,1] 1; f32[1,1] 2; f32[] 0; f32[] 0; ^c)",
+    TREES
+    "u = BoostedTreesUpdateEnsembleV2(t; i32[1] 0; i32[1] 0; i32[1] 0; f32[1] 1; i32[1] 1; f32[1,1] 1; f32[1,1] 2; "
+    "str[1] \"inequality\"; i32[] 3; f32[] 0.1; i32[] 0; ^c) num_features=1 num_groups=1",
+    QUANTILES "f = BoostedTreesFlushQuantileSummaries(q; ^a) num_features=1\n"
+              "i = IsBoostedTreesQuantileStreamResourceInitialized(q; ^f)",
+    QUANTILES "f = BoostedTreesQuantileStreamResourceFlush(q; i64[] 2; ^a)\n"
+              "b = BoostedTreesQuantileStreamResourceGetBucketBoundaries(q; ^f) num_features=1\n"
+              "d = BoostedTreesQuantileStreamResourceDeserialize(q; b)",
     "p = PartitionedCall(f32[2] 1 2) Tout=[float] f=@double",
     "p = StatefulPartitionedCall(f32[2] 1 2) Tout=[float] f=@halve",
     "p = SymbolicGradient(f32[2] 1 2; f32[2] 1 1) Tout=[float] f=@double",

@@ -179,12 +179,16 @@ static weft_err copy_controls(unroller *u, const weft_node *n, const symbol *in,
   return WEFT_OK;
 }
 
-/* Notes that the copy reads or changes variables.  Fails if one was changed since the loop began that reads it. */
+/* Notes that the copy reads or changes variables.  Fails if one was changed since the loop began that reads it, or if
+ * the loop itself changes it: the value that an Enter binds shares the variable's memory, so that later iterations of
+ * the loop see the change, but those of the new graph would not. */
 static weft_err note_uses(unroller *u, const weft_node *n, const symbol *in, const weft_node *made) {
   for (int i = 0; i < n->n_in; i++) {
     variable_use *use = in[i].variable >= 0 ? &u->use[in[i].variable] : NULL;
     if (!use) continue;
     if (weft__node_takes_ref(n, i)) {
+      if (use->n && u->frames.home[n->id] != 0)
+        return weft__unroll_stuck("a loop changes '%s' after it has read its value", u->g->node[in[i].variable]->name);
       use->version++;
       continue;
     }

@@ -319,7 +319,7 @@ static weft_err banded_infer(infer *s) {
 }
 
 typedef struct banded_work {
-  long_work *work;
+  long_work work;
   matrices a, b, x;
   const shape *out, *of_a, *of_b;
   bool lower, adjoint;
@@ -333,12 +333,12 @@ static number band_at(const matrix *a, bool lower, int64_t row, int64_t column) 
   return lower ? weft__matrix_get(a, off, row) : weft__matrix_get(a, a->rows - 1 - off, row);
 }
 
-static void banded_one(const banded_work *j, const matrix *a, const matrix *x) {
+static void banded_one(banded_work *j, const matrix *a, const matrix *x) {
   const bool down = j->lower != j->adjoint;
   const int64_t n = a->cols;
   int64_t spent = 0;
   for (int64_t s = 0; s < n; s++) {
-    if (weft__long_work_spent(j->work, &spent, ROW_WORK * x->cols * a->rows)) return;
+    if (weft__long_work_spent(&j->work, &spent, ROW_WORK * x->cols * a->rows)) return;
     const int64_t i = down ? s : n - 1 - s;
     for (int64_t off = 1; off < a->rows && off <= s; off++) {
       const int64_t k = down ? i - off : i + off;
@@ -350,7 +350,7 @@ static void banded_one(const banded_work *j, const matrix *a, const matrix *x) {
 }
 
 static void banded_all(void *arg, int64_t begin, int64_t end) {
-  const banded_work *j = arg;
+  banded_work *j = arg;
   for (int64_t i = begin; i < end; i++) {
     const matrix a = weft__matrix_at(&j->a, weft__matrix_of(j->out, j->of_a, i)), x = weft__matrix_at(&j->x, i);
     const matrix b = weft__matrix_at(&j->b, weft__matrix_of(j->out, j->of_b, i));
@@ -364,11 +364,10 @@ static weft_err banded_run(kernel *k, banded_work *j, const shape *out) {
   WEFT_TRY(weft__matrices_load(k, 1, &j->b));
   const matrices like = {.copy = {.dtype = j->b.copy.dtype}, .count = weft__shape_product(out, 0, out->rank - 2)};
   WEFT_TRY(weft__matrices_make(k, &like, j->b.rows, j->b.cols, &j->x));
-  long_work work = weft__long_work(k);
-  j->work = &work;
+  j->work = weft__long_work(k);
   WEFT_TRY(weft__long_loop(k, weft__matrices_visits(&j->x),
                            100 + weft__matrix_cost(&j->x, j->a.rows, j->x.rows, j->x.cols), banded_all, j));
-  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&work)));
+  WEFT_TRY(weft__kernel_in(k, weft__long_work_end(&j->work)));
   return weft__matrices_store(k, 0, out, &j->x);
 }
 

@@ -9,7 +9,7 @@
 #include "kernels/work/long_work.h"
 
 typedef struct cumulative_work {
-  long_work *work;
+  long_work work;
   const void *x;
   void *y;
   int64_t n, inner;
@@ -19,7 +19,7 @@ typedef struct cumulative_work {
 /* Computes the running reduction y of x. `step` is an expression in a (the value so far) and v (the next element). */
 #define DEFINE_RUN(name, T, init, step)                                                                                \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
-    const cumulative_work *j = arg;                                                                                    \
+    cumulative_work *j = arg;                                                                                          \
     const int64_t inner = j->inner, way = j->reverse ? -inner : inner;                                                 \
     int64_t spent = 0;                                                                                                 \
     for (int64_t o = begin; o < end; o++) {                                                                            \
@@ -28,7 +28,7 @@ typedef struct cumulative_work {
       T *y = (T *)j->y + first;                                                                                        \
       for (int64_t i = 0; i < inner; i++) y[i] = j->exclusive ? (T)(init) : x[i];                                      \
       for (int64_t r = 1; r < j->n; r++, x += way, y += way) {                                                         \
-        if (weft__long_work_spent(j->work, &spent, inner)) return;                                                     \
+        if (weft__long_work_spent(&j->work, &spent, inner)) return;                                                    \
         const T *next = j->exclusive ? x : x + way;                                                                    \
         for (int64_t i = 0; i < inner; i++) {                                                                          \
           const T a = y[i], v = next[i];                                                                               \
@@ -80,10 +80,9 @@ static pool_loop *const log_by_type[WEFT_DTYPE_COUNT] = {
     [WEFT_FLOAT] = log_f32, [WEFT_HALF] = log_f32, [WEFT_BFLOAT16] = log_f32, [WEFT_DOUBLE] = log_f64};
 
 static weft_err cumulative_run(const kernel *k, pool_loop *fn, cumulative_work *j, int64_t outer) {
-  long_work work = weft__long_work(k);
-  j->work = &work;
+  j->work = weft__long_work(k);
   weft__kernel_loop(k, outer, j->n * j->inner + 10, fn, j);
-  return weft__kernel_in(k, weft__long_work_end(&work));
+  return weft__kernel_in(k, weft__long_work_end(&j->work));
 }
 
 static weft_err run_widened(const kernel *k, pool_loop *fn, cumulative_work *j, int64_t outer, weft_tensor *y) {

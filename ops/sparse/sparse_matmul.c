@@ -26,7 +26,7 @@ typedef struct product {
   bool prefetch_b, prefetch_out;
   bool by_rows; /* a piece of the loop is a part of the rows, else a column */
   row_parts parts;
-  long_work *work;
+  long_work work;
 } product;
 
 static inline int64_t entry_row(const product *p, int64_t i) { return weft__index_at(p->places, 2 * i + p->flip_a); }
@@ -54,13 +54,13 @@ static int64_t entries_per_check(int64_t columns) {
                                                                type factor, int64_t n) {                               \
     for (int64_t c = 0; c < n; c++) out[c] += factor * b[c];                                                           \
   }                                                                                                                    \
-  WEFT_TARGET_CLONES static void name##_part(const product *p, int64_t part, int64_t begin, int64_t end) {             \
+  WEFT_TARGET_CLONES static void name##_part(product *p, int64_t part, int64_t begin, int64_t end) {                   \
     const int64_t columns = p->out->shape.dim[1];                                                                      \
     const bool prefetch = p->prefetch_b || p->prefetch_out;                                                            \
     const type *b = TENSOR_DATA(p->b, type), *values = TENSOR_DATA(p->values, type);                                   \
     type *out = TENSOR_DATA(p->out, type);                                                                             \
     const int64_t each = entries_per_check(end - begin);                                                               \
-    for (int64_t i = 0, stop; i < p->n && !weft__long_work_over(p->work); i = stop) {                                  \
+    for (int64_t i = 0, stop; i < p->n && !weft__long_work_over(&p->work); i = stop) {                                 \
       stop = p->n - i < each ? p->n : i + each;                                                                        \
       for (int64_t e = i; e < stop; e++) {                                                                             \
         const int64_t row = entry_row(p, e);                                                                           \
@@ -75,7 +75,7 @@ static int64_t entries_per_check(int64_t columns) {
     }                                                                                                                  \
   }                                                                                                                    \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
-    const product *p = arg;                                                                                            \
+    product *p = arg;                                                                                                  \
     if (!p->by_rows) name##_part(p, 0, begin, end);                                                                    \
     for (int64_t part = begin; p->by_rows && part < end; part++) name##_part(p, part, 0, p->out->shape.dim[1]);        \
   }
@@ -143,10 +143,9 @@ static weft_err matmul_run(kernel *k, product *p, pool_loop *loop) {
   p->prefetch_out = p->flip_a && bytes > CACHE_BYTES;
   p->parts = weft__row_parts(p->by_rows ? n : 1, row);
   weft__pool_loop(bytes < 1 << 18 ? NULL : threads, bytes, 1 << 16, clear_bytes, p->out->data);
-  long_work work = weft__long_work(k);
-  p->work = &work;
+  p->work = weft__long_work(k);
   weft__pool_loop(threads, p->by_rows ? n : columns, p->by_rows ? 1 : columns / n, loop, p);
-  return weft__kernel_in(k, weft__long_work_end(&work));
+  return weft__kernel_in(k, weft__long_work_end(&p->work));
 }
 
 static weft_err sparse_matmul_cpu(kernel *k) {

@@ -1,11 +1,14 @@
 /* dataset_batch.c - combines elements into batches, and splits batches into elements.
  *
  * The first element of a batch determines the shapes.  Each element is copied to its row as soon as it is read,
- * while it is in the cache, and a batch is allocated only once. */
+ * while it is in the cache.  A batch of at most FIRST_BYTES is allocated once; a larger one grows as elements come,
+ * because programs ask for batches of 2^31 elements to get all there are. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
 #include "ops/data/dataset.h"
+
+enum { FIRST_BYTES = 256 << 20 };
 
 typedef struct batch {
   dataset base;
@@ -53,9 +56,33 @@ static weft_err dataset_batch_misfit(const weft_tensor *out, const weft_tensor *
                     part, weft__shape_text(&first), (long long)i, weft__shape_text(&t->shape));
 }
 
+/* Allocates the first rows of a batch of `size` elements like t. */
+static weft_err dataset_batch_begin(weft_tensor *out, const weft_tensor *t, int64_t size) {
+  const size_t row = weft__tensor_bytes(t);
+  const int64_t most = row ? (int64_t)(FIRST_BYTES / row) : size;
+  return rows_like(out, t, size <= most ? size : most ? most : 1);
+}
+
+/* Doubles the rows of a batch, up to `size`. */
+static weft_err dataset_batch_grow(weft_tensor *out, const weft_tensor *t, int64_t size) {
+  weft_tensor more = {0};
+  const int64_t n = out->shape.dim[0];
+  WEFT_TRY(rows_like(&more, t, n <= size / 2 ? 2 * n : size));
+  const size_t bytes = weft__tensor_bytes(out);
+  memcpy(more.data, out->data, bytes);
+  if (!weft__dtype_is_plain(out->dtype)) memset(out->data, 0, bytes); /* what elements own has moved */
+  weft__tensor_clear(out);
+  *out = more;
+  return WEFT_OK;
+}
+
 static weft_err dataset_batch_put_element(iterator *it, weft_tensor *out, int64_t i, weft_tensor *got) {
+  const int64_t size = ((batch *)it->set)->size;
   for (int p = 0; p < it->set->n_part; p++) {
-    if (i == 0) WEFT_TRY(rows_like(&out[p], &got[p], ((batch *)it->set)->size));
+    if (i == 0)
+      WEFT_TRY(dataset_batch_begin(&out[p], &got[p], size));
+    else if (i == out[p].shape.dim[0] && row_fits(&out[p], &got[p]))
+      WEFT_TRY(dataset_batch_grow(&out[p], &got[p], size));
     if (!row_fits(&out[p], &got[p])) return dataset_batch_misfit(&out[p], &got[p], p, i);
     WEFT_TRY(dataset_batch_put(&out[p], i, &got[p]));
   }
@@ -82,7 +109,7 @@ static weft_err batch_next(iterator *it, const step *st, weft_tensor *out, bool 
   *end = !err && (n == 0 || (n < b->size && b->drop_remainder));
   if (err || *end)
     weft__components_clear(out, it->set->n_part);
-  else if (n < b->size)
+  else
     dataset_batch_cut(out, it->set->n_part, n);
   return err;
 }

@@ -217,7 +217,7 @@ def test_counts_at_thresholds_are_in_the_scope_of_the_caller():
         metrics.streaming_true_positives_at_thresholds(weft.ones([3]), weft.ones([3]), [0.5])
         metrics.streaming_false_positive_rate_at_thresholds(weft.ones([3]), weft.ones([3]), [0.5])
         assert [v.name for v in weft.local_variables()] == ["true_positives:0", *(
-            "false_positive_rate_at_thresholds/%s:0" % name for name in ("false_positives", "true_negatives"))]
+            "false_positive_rate_at_thresholds/%s:0" % name for name in ("true_negatives", "false_positives"))]
 
 
 def test_values_are_joined_along_any_axis_with_resource_variables_too():

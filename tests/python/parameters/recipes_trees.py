@@ -52,6 +52,10 @@ tf.contrib.boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeRe
     config=tf.contrib.learn.RunConfig(save_summary_steps=7),
     feature_engineering_fn=lambda x, y: ({k: -v for k, v in x.items()}, y), logits_modifier_function=tf.identity, center_bias=False,
     output_leaf_index=True, override_global_step_value=3, num_quantiles=3 ; uses.trees_fitted(it)
+tf.contrib.boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeRegressor(uses.tree_learner(), 20, num_trees=2,
+    model_dir='m', feature_columns=uses.tree_columns(),
+    feature_engineering_fn=lambda x, y: (x, None if y is None else {'y': y, 'z': 1 - y}), label_name='y') ;
+    label_name='z' ; uses.trees_fitted(it)
 tf.contrib.boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeEstimator(uses.tree_learner(), 20,
     tf.estimator.BinaryClassHead(), num_trees=2, model_dir='m') ;
     head=tf.estimator.RegressionHead(), learner_config=uses.tree_learner(3), examples_per_layer=40, num_trees=3,

@@ -140,7 +140,8 @@ class ModelUses:
             tf.train.import_meta_graph(path + ".meta")
             held = sorted(op.name for op in graph.get_operations() if op.type == "VariableV2")
         found = list(estimator.predict(input_fn=lambda: source().batch(40)))[:4]
-        return path, held, estimator.config.save_summary_steps, [[(k, str(one[k])) for k in sorted(one)] for one in found]
+        shown = [[(k, str(one[k])) for k in sorted(one)] if isinstance(one, dict) else str(one) for one in found]
+        return path, held, estimator.config.save_summary_steps, shown
 
     def tree_learner(self, depth=2):
         """A LearnerConfig."""

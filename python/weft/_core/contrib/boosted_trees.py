@@ -66,7 +66,7 @@ class _Trees(Learner):
 
     def _make(self, head, learner_config, examples_per_layer, num_trees, feature_columns, weight_column_name, model_dir, config,
               feature_engineering_fn, logits_modifier_function, center_bias, output_leaf_index, override_global_step_value,
-              num_quantiles):
+              num_quantiles, label_name=None):
         for name, given in (("logits_modifier_function", logits_modifier_function), ("output_leaf_index", output_leaf_index),
                             ("override_global_step_value", override_global_step_value),
                             ("examples_per_layer", callable(examples_per_layer))):
@@ -83,6 +83,10 @@ class _Trees(Learner):
         def model_fn(features, labels, mode, config):
             if feature_engineering_fn is not None:
                 features, labels = feature_engineering_fn(features, labels)
+            if isinstance(labels, dict) and label_name is not None:
+                if label_name not in labels:
+                    raise ValueError("label_name %r is not among the labels: %s" % (label_name, sorted(labels)))
+                labels = labels[label_name]
             return made(features, labels, mode, config)
         super().__init__(model_fn, model_dir, config)
 
@@ -123,7 +127,7 @@ class GradientBoostedDecisionTreeRegressor(_Trees, _Regressor):
 
     Args:
       label_dimension: how many numbers are predicted.
-      label_name: has no effect: the labels are one tensor.
+      label_name: the key of the labels, if they are a dict.
       learner_config, examples_per_layer, num_trees, feature_columns, weight_column_name, model_dir, config, feature_engineering_fn,
         logits_modifier_function, center_bias, use_core_libs, output_leaf_index, override_global_step_value, num_quantiles: as there.
     """
@@ -134,7 +138,7 @@ class GradientBoostedDecisionTreeRegressor(_Trees, _Regressor):
         head = canned._RegressionHead(label_dimension, weight_column_name, tf.losses.Reduction.SUM_OVER_BATCH_SIZE)
         self._make(head, learner_config, examples_per_layer, num_trees, feature_columns, weight_column_name, model_dir, config,
                    feature_engineering_fn, logits_modifier_function, center_bias, output_leaf_index, override_global_step_value,
-                   num_quantiles)
+                   num_quantiles, label_name)
 
 
 class GradientBoostedDecisionTreeEstimator(_Trees):

@@ -223,6 +223,8 @@ class _Training:
         def collect():
             with tf.control_dependencies([streams.add(self.features.values, weights)]):
                 after = tf.assign_add(seen, self.each, use_locking=True)
+            if not self.is_chief:  # a second flush would make boundaries of what little came since
+                return after.op
             return tf.group(tf.cond(after >= self.batches, lambda: _true(flush()), lambda: tf.constant(True)))
         return tf.cond(ready, lambda: _true(step()), lambda: _true(collect()))
 

@@ -136,6 +136,9 @@ static weft_err list_plant(tree_list *l) {
   return WEFT_OK;
 }
 
+/* Centering ends when each change is below a hundredth of its logit, or of 0.1: of balanced classes the logit is 0. */
+static bool center_is_far(float change, float logit) { return fabsf(change) > 0.01f * fmaxf(fabsf(logit), 0.1f); }
+
 static weft_err center_locked(tree_ensemble *e, const float *change, int64_t width, bool *far) {
   tree_list *l = &e->list;
   WEFT_TRY(ensemble_check(e));
@@ -150,7 +153,7 @@ static weft_err center_locked(tree_ensemble *e, const float *change, int64_t wid
   for (int64_t d = 0; d < width; d++) {
     float *logit = &l->tree[0]->value[d];
     *logit += change[d];
-    if (fabsf(change[d]) > 0.01f * fabsf(*logit)) *far = true;
+    if (center_is_far(change[d], *logit)) *far = true;
   }
   e->stamp++;
   return WEFT_OK;

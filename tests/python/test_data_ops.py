@@ -437,3 +437,16 @@ def test_experimental_names(name, tmp_path, monkeypatch, experimental_names):
 
 def test_assertions_with_experimental_names(experimental_names):
     test_assertions_about_transformations()
+
+
+def test_batches_of_unbounded_size_hold_what_there_is():
+    with ours.Graph().as_default(), ours.Session() as sess:
+        words = ours.data.Dataset.from_tensor_slices(["a", "b", "c"]).batch(2**31 - 1).make_one_shot_iterator().get_next()
+        assert sess.run(words).tolist() == [b"a", b"b", b"c"]
+
+
+def test_batches_of_large_rows_grow():
+    with ours.Graph().as_default(), ours.Session() as sess:
+        rows = ours.data.Dataset.range(8).map(lambda i: ours.fill([40 << 20], ours.cast(i, ours.uint8))).batch(9)
+        found = sess.run(rows.map(lambda x: ours.stack([x[:, 0], x[:, -1]], 1)).make_one_shot_iterator().get_next())
+        assert found.tolist() == [[i, i] for i in range(8)]  # 256 MB have room for six at first

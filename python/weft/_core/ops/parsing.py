@@ -176,10 +176,15 @@ def _sequences(serialized, context_features, sequence_features, names, default, 
                           "feature_list_")
     context, lists = _Wanted(context_features, False), _Wanted(sequence_features, True)
     with name_scope(name, default, [serialized, names]):
-        serialized = convert_to_tensor(serialized, dtypes.string, name="serialized")
+        if default == "ParseSingleSequenceExample":
+            with name_scope(name, "ParseSingleExample"):
+                serialized = convert_to_tensor(serialized, dtypes.string, name="serialized")
+        else:
+            serialized = convert_to_tensor(serialized, dtypes.string, name="serialized")
         batch = serialized.shape.ndims != 0
         defaults, shapes = _defaults(context.dense)
-        inner = "%s/%s" % (name or "ParseSequenceExample", name or "ParseSequenceExampleV2")
+        with name_scope(name, "ParseSequenceExample") as scope:
+            inner = "%s/%s" % (scope.rstrip("/").rpartition("/")[2], name or "ParseSequenceExampleV2")
         made = op("ParseSequenceExampleV2", inner, serialized=serialized,
                   debug_name=constant([] if names is None else names, dtypes.string), context_sparse_keys=_keys(context.sparse),
                   context_dense_keys=_keys(context.dense), context_ragged_keys=_keys(context.ragged),

@@ -5,7 +5,7 @@
  * straight plan is fused, has an arena and, on a GPU, is captured as a cuda graph.  So where the host knows how many
  * iterations a loop has before anything runs, the part of the graph that the request needs is copied with one copy of
  * each loop's nodes per iteration.  The values that decide it (counters, conditions, sizes and indices of TensorArrays)
- * must follow from constants and from shapes that the graph declares, or from feeds that a plan takes for granted
+ * must follow from constants and from shapes that the graph declares, or from feeds that a plan assumes
  * (where->assumed, exec/variants.h).  TensorArrays and stacks disappear: a node that reads an element gets the value
  * that was written.
  *

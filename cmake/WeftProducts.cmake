@@ -19,6 +19,7 @@ set_target_properties(weft_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSIO
 add_library(weft::weft ALIAS weft_shared)
 target_link_options(weft_shared PRIVATE -Wl,--as-needed,--version-script=${PROJECT_SOURCE_DIR}/cmake/libweft.map)
 set_target_properties(weft_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libweft.map)
+weft_join_resolvers(weft_shared)
 
 # weft_program(name folder-of-output source...): uses the public header and the shared library, no more.
 function(weft_program name output)

@@ -12,7 +12,14 @@ struct fft {
   fft_complex *root;   /* [m]: exp(-2 pi i k / m) */
   fft_complex *chirp;  /* [n]: exp(-pi i k^2 / n); NULL if n == m */
   fft_complex *filter; /* [m]: the transform of the mirrored conjugate chirp; NULL if n == m */
+  long_work *work;     /* the caller's, or NULL */
 };
+
+enum { ROOT_COST = 20, PASS_COST = 4 }; /* elementary operations of a root, and of an element in a pass */
+
+static bool fft_spent(const fft *f, int64_t *spent, int64_t cost) {
+  return f->work && weft__long_work_spent(f->work, spent, cost);
+}
 
 static fft_complex fft_times(fft_complex a, fft_complex b) {
   return (fft_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
@@ -57,8 +64,9 @@ WEFT_TARGET_CLONES static void pass_2(int64_t stride, const fft_complex *restric
 /* Computes a transform whose length is a power of two, in place; `other` has room for as many elements. */
 static void fft_power_of_two(const fft *f, fft_complex *x, fft_complex *other) {
   fft_complex *from = x, *to = other;
-  int64_t left = f->m, stride = 1;
+  int64_t left = f->m, stride = 1, spent = 0;
   while (left > 1) {
+    if (fft_spent(f, &spent, f->m * PASS_COST)) return;
     if (left >= 4)
       pass_4(f, left / 4, stride, from, to);
     else
@@ -84,13 +92,19 @@ static int64_t power_of_two(int64_t n) {
 /* The second half has the opposite signs. */
 static void make_roots(fft *f) {
   const int64_t half = (f->m + 1) / 2;
-  for (int64_t k = 0; k < half; k++) f->root[k] = unit_root(k, f->m);
+  int64_t spent = 0;
+  for (int64_t k = 0; k < half; k++) {
+    if (fft_spent(f, &spent, ROOT_COST)) return;
+    f->root[k] = unit_root(k, f->m);
+  }
   for (int64_t k = half; k < f->m; k++) f->root[k] = (fft_complex){-f->root[k - half].re, -f->root[k - half].im};
 }
 
 /* Computes chirp[k] and its transform, the filter. */
 static void make_chirp(fft *f, fft_complex *other) {
+  int64_t spent = 0;
   for (int64_t k = 0; k < f->n; k++) {
+    if (fft_spent(f, &spent, ROOT_COST)) return;
     /* k^2 mod 2n without overflow: n is below 2^31, since m is. */
     f->chirp[k] = unit_root(k * k % (2 * f->n), 2 * f->n);
     f->filter[k] = (fft_complex){f->chirp[k].re, -f->chirp[k].im};
@@ -99,7 +113,7 @@ static void make_chirp(fft *f, fft_complex *other) {
   fft_power_of_two(f, f->filter, other);
 }
 
-weft_err weft__fft_create(fft **out, int64_t n) {
+weft_err weft__fft_create(fft **out, int64_t n, long_work *work) {
   const bool plain = (n & (n - 1)) == 0;
   *out = NULL;
   if (n < 1 || n > INT32_MAX / 4)
@@ -107,6 +121,7 @@ weft_err weft__fft_create(fft **out, int64_t n) {
                       (long long)n, INT32_MAX / 4);
   fft *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
+  f->work = work;
   f->n = n, f->m = plain ? n : power_of_two(2 * n - 1);
   fft_complex *other = plain ? NULL : weft__alloc((size_t)f->m * sizeof *other);
   f->root = weft__alloc_zero((size_t)f->m, sizeof *f->root);

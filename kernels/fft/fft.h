@@ -5,7 +5,7 @@
 #ifndef WEFT_KERNELS_FFT_FFT_H
 #define WEFT_KERNELS_FFT_FFT_H
 
-#include "weft/weft.h"
+#include "kernels/work/long_work.h"
 #include <stdbool.h>
 
 typedef struct fft_complex {
@@ -14,8 +14,10 @@ typedef struct fft_complex {
 
 typedef struct fft fft; /* the tables of one length; constant, so threads may share it */
 
-/* Creates the tables for n >= 1, which weft__fft_destroy frees (NULL is allowed).  Returns RESOURCE_EXHAUSTED. */
-weft_err weft__fft_create(fft **out, int64_t n);
+/* Creates the tables for n >= 1, which weft__fft_destroy frees (NULL is allowed).  Returns RESOURCE_EXHAUSTED.
+ * Once the step of `work` has ended, tables and transforms are left unfinished; the caller asks weft__long_work_end.
+ * `work` must outlive the tables; NULL: there is no step. */
+weft_err weft__fft_create(fft **out, int64_t n, long_work *work);
 void weft__fft_destroy(fft *f);
 /* Returns how many elements of scratch weft__fft_run needs. */
 int64_t weft__fft_scratch(const fft *f);

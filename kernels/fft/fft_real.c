@@ -16,13 +16,13 @@ struct fft_real {
 
 static bool is_halved(const fft_real *f) { return f->twiddle != NULL; }
 
-weft_err weft__fft_real_create(fft_real **out, int64_t n) {
+weft_err weft__fft_real_create(fft_real **out, int64_t n, long_work *work) {
   const bool even = n % 2 == 0;
   *out = NULL;
   fft_real *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
   f->n = n;
-  weft_err err = weft__fft_create(&f->plan, even && n > 0 ? n / 2 : n);
+  weft_err err = weft__fft_create(&f->plan, even && n > 0 ? n / 2 : n, work);
   if (!err && even) {
     f->twiddle = weft__alloc_zero((size_t)(n / 2 + 1), sizeof *f->twiddle);
     if (!f->twiddle) err = WEFT_OOM;

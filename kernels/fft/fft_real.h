@@ -10,7 +10,7 @@
 typedef struct fft_real fft_real; /* the tables of one length; constant, so threads may share it */
 
 /* Creates the tables for n >= 1, which weft__fft_real_destroy frees (NULL is allowed).  Returns RESOURCE_EXHAUSTED. */
-weft_err weft__fft_real_create(fft_real **out, int64_t n);
+weft_err weft__fft_real_create(fft_real **out, int64_t n, long_work *work); /* work: as of weft__fft_create */
 void weft__fft_real_destroy(fft_real *f);
 /* Returns how many elements of scratch the transforms need. */
 int64_t weft__fft_real_scratch(const fft_real *f);

@@ -56,7 +56,7 @@ static weft_err spectrogram_cpu(kernel *k) {
   if (!out) return weft__out_refused(&made);
   if (weft__tensor_count(out) == 0) return WEFT_OK;
   fft *f = NULL;
-  WEFT_TRY(weft__fft_create(&f, s.length));
+  WEFT_TRY(weft__fft_create(&f, s.length, NULL));
   fft_complex *work = weft__alloc_zero((size_t)(s.length + weft__fft_scratch(f)) + 1, sizeof *work);
   if (work)
     for (int64_t c = 0; c < s.channels; c++)

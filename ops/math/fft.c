@@ -183,14 +183,14 @@ static weft_err read_shapes(const kernel *k, transform *t, shape *out) {
   return WEFT_OK;
 }
 
-static weft_err make_plans(transform *t) {
+static weft_err make_plans(transform *t, long_work *work) {
   const bool real = t->real_in || t->real_out;
   if (real) {
-    WEFT_TRY(weft__fft_real_create(&t->real, t->length[t->axes - 1]));
+    WEFT_TRY(weft__fft_real_create(&t->real, t->length[t->axes - 1], work));
     t->scratch = weft__fft_real_scratch(t->real);
   }
   for (int a = 0; a < t->axes - real; a++) {
-    WEFT_TRY(weft__fft_create(&t->plan[a], t->length[a]));
+    WEFT_TRY(weft__fft_create(&t->plan[a], t->length[a], work));
     if (weft__fft_scratch(t->plan[a]) > t->scratch) t->scratch = weft__fft_scratch(t->plan[a]);
   }
   return WEFT_OK;
@@ -214,11 +214,14 @@ static weft_err fft_cpu(kernel *k) {
     return WEFT_OK;
   }
   t.x = k->in[0]->data, t.y = y->data;
-  weft_err err = make_plans(&t);
+  long_work work = weft__long_work(k);
+  weft_err err = make_plans(&t, &work);
+  if (!err) err = weft__long_work_end(&work);
   if (!err) err = weft__long_loop(k, t.batch, t.work_count * 40, run_items, &t);
   if (!err && atomic_load(&t.no_memory))
     err = weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for a transform of %lld numbers",
                             (long long)t.work_count);
+  if (!err) err = weft__long_work_end(&work);
   for (int a = 0; a < t.axes; a++) weft__fft_destroy(t.plan[a]);
   weft__fft_real_destroy(t.real);
   return err;

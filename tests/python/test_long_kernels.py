@@ -177,6 +177,8 @@ CASES = {
     "distinct numbers": (lambda: [np.random.RandomState(1).uniform(size=40_000_000)], lambda op, x: op.Unique(x=x)),
     "replaced words": (lambda: [np.full(3_000_000, "word 12 and more", object)], lambda op, x: op.RegexReplace(
         input=x, pattern="(w.r)(d+)", rewrite="\\2\\1")),
+    "transform of a prime length": (lambda: [np.ones(9_999_991, np.complex64)], lambda op, x: op.FFT(input=x)),
+    "transform of real numbers": (lambda: [zeros(9_999_991)], lambda op, x: op.RFFT(input=x, fft_length=[9_999_991])),
     "normalization": (lambda: [image(1, 1, 1, LONG)], lambda op, x: op.LRN(input=x, depth_radius=LONG)),
 }
 

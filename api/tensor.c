@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "proto/scan.h"
+#include "state/resource.h"
 #include "tensor/tensor_proto.h"
 #include <string.h>
 
@@ -87,6 +88,21 @@ weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size) {
   return err;
 }
 
+/* Makes *p the message of a resource: the names by which its table has it. */
+static weft_err handle_to_proto(Tensorflow__TensorProto *p, const weft_tensor *t, arena *a) {
+  const handle *h = weft__handle_of(t);
+  Tensorflow__ResourceHandleProto *r = weft__arena_alloc(a, sizeof *r);
+  tensorflow__tensor_proto__init(p);
+  p->dtype = WEFT_RESOURCE;
+  p->resource_handle_val = weft__arena_alloc(a, sizeof *p->resource_handle_val);
+  if (!r || !p->resource_handle_val) return WEFT_OOM;
+  tensorflow__resource_handle_proto__init(r);
+  if (h) r->container = h->container, r->name = h->name;
+  if (h && h->target) r->maybe_type_name = (char *)(uintptr_t)h->target->type;
+  p->resource_handle_val[0] = r, p->n_resource_handle_val = 1;
+  return WEFT_OK;
+}
+
 weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t) {
   API_NEED(out);
   API_NEED(size);
@@ -94,7 +110,7 @@ weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t) {
 
   arena a = {0};
   Tensorflow__TensorProto p = TENSORFLOW__TENSOR_PROTO__INIT;
-  weft_err err = weft__tensor_to_proto(&p, t, &a);
+  weft_err err = t->dtype == WEFT_RESOURCE ? handle_to_proto(&p, t, &a) : weft__tensor_to_proto(&p, t, &a);
   if (!err) {
     *size = tensorflow__tensor_proto__get_packed_size(&p);
     *out = weft__alloc(*size + 1);

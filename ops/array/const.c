@@ -7,11 +7,41 @@
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "proto/scan.h"
+#include "state/variant_proto.h"
+#include "tf.pb-c.h"
 
 /* ---- Const, Placeholder ---- */
 
+/* Unpacks an attribute that is held as bytes; returns its tensor if that is one of variants.  The caller frees *m. */
+static const Tensorflow__TensorProto *variants_in(const attr *a, ProtobufCMessage **m) {
+  *m = NULL;
+  if (!a || a->kind != ATTR_OPAQUE) return NULL;
+  if (weft__proto_unpack(m, &tensorflow__attr_value__descriptor, a->s.data, a->s.size) != WEFT_OK) return NULL;
+  const Tensorflow__AttrValue *v = (const Tensorflow__AttrValue *)*m;
+  const bool holds = v->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TENSOR && v->tensor->dtype == WEFT_VARIANT;
+  return holds ? v->tensor : NULL;
+}
+
+static weft_err const_prepare(const weft_node *node, void **state) {
+  ProtobufCMessage *m;
+  const Tensorflow__TensorProto *p = variants_in(weft__node_attr(node, "value"), &m);
+  weft_tensor *t = NULL;
+  const weft_err err = p ? weft__variants_from_proto(&t, p) : WEFT_OK;
+  if (m) protobuf_c_message_free_unpacked(m, NULL);
+  *state = t;
+  return err;
+}
+
+static void const_unprepare(void *state) { weft_tensor_destroy(state); }
+
 static weft_err const_infer(infer *s) {
   const attr *a = weft__node_attr(s->node, "value");
+  ProtobufCMessage *m;
+  const Tensorflow__TensorProto *p = variants_in(a, &m);
+  shape own = SHAPE_SCALAR;
+  if (p && (!p->tensor_shape || weft__shape_from_proto(&own, p->tensor_shape) == WEFT_OK)) s->out[0] = own;
+  if (m) protobuf_c_message_free_unpacked(m, NULL);
   if (!a || a->kind != ATTR_TENSOR || !a->tensor) return WEFT_OK;
   weft_dtype type = weft__node_type(s->node, "dtype");
   if (a->tensor->dtype != type)
@@ -23,6 +53,7 @@ static weft_err const_infer(infer *s) {
 
 static weft_err const_cpu(kernel *k) {
   const attr *a = weft__node_attr(k->node, "value");
+  if (k->state) return weft__out_share(k, 0, k->state);
   if (!a || a->kind != ATTR_TENSOR || !a->tensor)
     return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "constants of type %s cannot be held",
                              weft__dtype_name(k->node->out_type[0]));
@@ -144,7 +175,8 @@ static const op_case no_op_cases[] = {
 
 OPS(const) = {
     {"Const() -> (output:dtype) | value:tensor dtype:type", "A value written into the graph.", .kind = KIND_CONST,
-     .infer = const_infer, .cpu = const_cpu, .no_grad = true, .anywhere = "*", .narrow = NARROW_ALL},
+     .infer = const_infer, .cpu = const_cpu, .prepare = const_prepare, .unprepare = const_unprepare, .no_grad = true,
+     .anywhere = "*", .narrow = NARROW_ALL},
     {"Placeholder() -> (output:dtype) | dtype:type shape:shape=?", "A value that every run must feed.",
      .flags = OP_NO_FOLD, .kind = KIND_PLACEHOLDER, .infer = placeholder_infer, .cpu = placeholder_cpu,
      .cases = placeholder_cases, .anywhere = "*", .narrow = NARROW_ALL},

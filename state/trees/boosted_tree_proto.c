@@ -52,10 +52,40 @@ static weft_err leaf_width(const leaf_message *l, int64_t *width) {
   return WEFT_OK;
 }
 
+/* Returns how many logits the indices of a sparse leaf show that there are, or 0. */
+static int64_t sparse_width(const leaf_message *l) {
+  int64_t least = 0;
+  if (!l || l->leaf_case != IS_SPARSE) return 0;
+  for (size_t i = 0; i < l->sparse_vector->n_index; i++)
+    if (l->sparse_vector->index[i] >= least) least = (int64_t)l->sparse_vector->index[i] + 1;
+  return least;
+}
+
+/* Returns how many logits the sparse leaves and the changes by pruning show: the width if no other leaf tells it. */
+static int64_t ensemble_least_width(const ensemble_message *m) {
+  int64_t least = 0;
+  for (size_t t = 0; t < m->n_trees; t++)
+    for (size_t i = 0; i < m->trees[t]->n_nodes; i++) {
+      const int64_t shown = sparse_width(node_leaf(m->trees[t]->nodes[i]));
+      if (shown > least) least = shown;
+    }
+  for (size_t t = 0; t < m->n_tree_metadata; t++)
+    for (size_t i = 0; i < m->tree_metadata[t]->n_post_pruned_nodes_meta; i++) {
+      const int64_t shown = (int64_t)m->tree_metadata[t]->post_pruned_nodes_meta[i]->n_logit_change;
+      if (shown > least) least = shown;
+    }
+  return least;
+}
+
 static weft_err ensemble_width(const ensemble_message *m, int64_t *width) {
   for (size_t t = 0; t < m->n_trees; t++)
     for (size_t i = 0; i < m->trees[t]->n_nodes; i++) WEFT_TRY(leaf_width(node_leaf(m->trees[t]->nodes[i]), width));
-  return WEFT_OK;
+  if (*width) return WEFT_OK;
+  *width = ensemble_least_width(m);
+  return *width <= TREE_WIDTH_MAX
+             ? WEFT_OK
+             : weft__fail(WEFT_INVALID_ARGUMENT, "the leaves of an ensemble have %lld logits, more than %d",
+                          (long long)*width, TREE_WIDTH_MAX);
 }
 
 static weft_err leaf_read(const leaf_message *l, float *to, int64_t stride) {

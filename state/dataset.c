@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "state/step_objects.h"
 #include <stdlib.h>
+#include <sys/random.h>
 
 enum { IDLE_S = 600 };
 
@@ -88,6 +89,7 @@ weft_err weft__dataset_pass_init(dataset_pass *p, const step *st) {
   p->n_memory = p->n_kept = 0;
   p->root = NULL;
   p->stats = NULL;
+  p->entropy = p->n_seeds = 0;
   atomic_init(&p->asked_ns, INT64_MAX);
   p->step = (step){.cancel = &p->cancel,
                    .asked_ns = &p->asked_ns,
@@ -183,6 +185,27 @@ weft_err weft__dataset_pass_object(dataset_pass *p, object *of, dataset_pass_mak
   pthread_mutex_unlock(&p->lock);
   dataset_pass_release(gone);
   return err;
+}
+
+weft_err weft__dataset_pass_entropy(dataset_pass *p, uint64_t *out) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&p->lock);
+  if (!p->entropy) {
+    if (getrandom(&p->entropy, sizeof p->entropy, 0) != (ssize_t)sizeof p->entropy)
+      err = weft__fail(WEFT_INTERNAL, "the system gave no random seed");
+    p->entropy |= 1; /* 0 means that there is none */
+  }
+  *out = p->entropy;
+  pthread_mutex_unlock(&p->lock);
+  return err;
+}
+
+weft_err weft__dataset_pass_seeds(dataset_pass *p, uint64_t seed[2]) {
+  WEFT_TRY(weft__dataset_pass_entropy(p, &seed[0]));
+  pthread_mutex_lock(&p->lock);
+  seed[1] = ++p->n_seeds;
+  pthread_mutex_unlock(&p->lock);
+  return WEFT_OK;
 }
 
 dataset *weft__dataset_pass_stats(dataset_pass *p, dataset *set) {

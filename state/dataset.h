@@ -57,6 +57,8 @@ typedef struct dataset_pass {
   struct dataset_pass_entry *memory;
   int n_memory, n_kept; /* entries now, and after the last sweep */
   dataset *stats;       /* a reference: the data set that says where statistics go; NULL: nowhere */
+  uint64_t entropy;     /* of the seeds of data sets without one; 0: none was asked for yet */
+  uint64_t n_seeds;     /* drawn so far */
 } dataset_pass;
 
 struct iterator {
@@ -90,6 +92,10 @@ bool weft__dataset_pass_is_idle(const dataset_pass *p); /* true: such a thread s
  * lives as long as the caller refers to `of`, but not longer than the pass. */
 typedef weft_err dataset_pass_make(const void *of, object **out);
 weft_err weft__dataset_pass_object(dataset_pass *p, object *of, dataset_pass_make *make, object **out);
+/* Draws seeds for a data set that was given none.  Passes with the same entropy draw the same, in the same order. */
+weft_err weft__dataset_pass_seeds(dataset_pass *p, uint64_t seed[2]);
+/* Stores the entropy of the pass, which is drawn from the system if it has none yet. */
+weft_err weft__dataset_pass_entropy(dataset_pass *p, uint64_t *out);
 /* Returns the data set that says where statistics go (ops/data/dataset_stats.c), or NULL; the caller releases it.
  * Unless `set` is NULL, it takes that place. */
 dataset *weft__dataset_pass_stats(dataset_pass *p, dataset *set);

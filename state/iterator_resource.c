@@ -80,9 +80,10 @@ static void iterator_resource_release(iterator_resource *s) {
   if (dropped) iterator_resource_stop(s);
 }
 
-static weft_err iterator_resource_begin(iterator_resource *s, dataset *d, const step *st) {
+static weft_err iterator_resource_begin(iterator_resource *s, dataset *d, const step *st, uint64_t entropy) {
   iterator_resource_stop(s);
   WEFT_TRY(weft__dataset_pass_init(&s->pass, st));
+  s->pass.entropy = entropy;
   s->set = true;
   s->taken = 0;
   weft_err err = weft__iterator_create(&s->at, d, &s->pass);
@@ -92,7 +93,7 @@ static weft_err iterator_resource_begin(iterator_resource *s, dataset *d, const 
 
 weft_err weft__iterator_resource_set(iterator_resource *s, dataset *d, const step *st) {
   WEFT_TRY(iterator_resource_acquire(s, st));
-  weft_err err = iterator_resource_begin(s, d, st);
+  weft_err err = iterator_resource_begin(s, d, st, 0);
   iterator_resource_release(s);
   return err;
 }
@@ -102,7 +103,7 @@ weft_err weft__iterator_resource_set_once(iterator_resource *s, const step *st, 
   dataset *d = NULL;
   WEFT_TRY(iterator_resource_acquire(s, st));
   weft_err err = s->set ? WEFT_OK : make(arg, &d);
-  if (d) err = iterator_resource_begin(s, d, st);
+  if (d) err = iterator_resource_begin(s, d, st, 0);
   weft__dataset_release(d);
   iterator_resource_release(s);
   return err;
@@ -140,14 +141,15 @@ weft_err weft__iterator_resource_next(iterator_resource *s, const step *st, int 
   return err;
 }
 
-weft_err weft__iterator_resource_position(iterator_resource *s, const step *st, int64_t *out) {
+weft_err weft__iterator_resource_position(iterator_resource *s, const step *st, iterator_position *out) {
   WEFT_TRY(iterator_resource_acquire(s, st));
-  const weft_err err =
+  weft_err err =
       s->set ? WEFT_OK
              : weft__fail(WEFT_FAILED_PRECONDITION,
                           "Save() failed because the iterator has not been initialized. Ensure that you have run the "
                           "initializer operation for this iterator before saving it.");
-  if (!err) *out = s->taken;
+  out->taken = s->taken;
+  if (!err) err = weft__dataset_pass_entropy(&s->pass, &out->entropy);
   iterator_resource_release(s);
   return err;
 }
@@ -167,15 +169,15 @@ static weft_err iterator_resource_skip(iterator_resource *s, const step *st, int
   return err;
 }
 
-weft_err weft__iterator_resource_move(iterator_resource *s, const step *st, int64_t position) {
+weft_err weft__iterator_resource_move(iterator_resource *s, const step *st, iterator_position to) {
   WEFT_TRY(iterator_resource_acquire(s, st));
   weft_err err = WEFT_OK;
   if (s->set) {
     dataset *d = s->at->set;
     weft__object_retain(&d->base.base);
-    err = iterator_resource_begin(s, d, st);
+    err = iterator_resource_begin(s, d, st, to.entropy);
     weft__dataset_release(d);
-    if (!err) err = iterator_resource_skip(s, st, position);
+    if (!err) err = iterator_resource_skip(s, st, to.taken);
   } else {
     err = weft__fail(WEFT_FAILED_PRECONDITION,
                      "Restore() failed because the iterator has not been initialized. Ensure that you have run the "

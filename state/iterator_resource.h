@@ -23,10 +23,15 @@ weft_err weft__iterator_resource_set_once(iterator_resource *s, const step *st, 
  * data set was set, or INVALID_ARGUMENT if the types differ. */
 weft_err weft__iterator_resource_next(iterator_resource *s, const step *st, int n, const weft_dtype *type,
                                       weft_tensor *out);
-/* Stores how many elements were taken since the pass began.  Returns FAILED_PRECONDITION if no data set was set. */
-weft_err weft__iterator_resource_position(iterator_resource *s, const step *st, int64_t *out);
+/* Where a pass stands: how many elements were taken since it began, and the entropy of its seeds (state/dataset.h). */
+typedef struct iterator_position {
+  int64_t taken;
+  uint64_t entropy; /* 0: not known, any will do */
+} iterator_position;
+/* Returns FAILED_PRECONDITION if no data set was set. */
+weft_err weft__iterator_resource_position(iterator_resource *s, const step *st, iterator_position *out);
 /* Starts the pass over the same data set again, and takes and drops as many elements.  Errors as above, or of an
  * element. */
-weft_err weft__iterator_resource_move(iterator_resource *s, const step *st, int64_t position);
+weft_err weft__iterator_resource_move(iterator_resource *s, const step *st, iterator_position to);
 
 #endif

@@ -9,7 +9,6 @@
 #include "io/file.h"
 #include "ops/data/dataset.h"
 #include <string.h>
-#include <sys/random.h>
 
 /* ---- at random ---- */
 
@@ -27,8 +26,7 @@ typedef struct sampling_at {
 static weft_err sampling_begin(iterator *it) {
   const sampling *s = (sampling *)it->set;
   uint64_t seed[2] = {s->seed, s->seed2};
-  if (!seed[0] && !seed[1] && getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-    return weft__fail(WEFT_INTERNAL, "the system gave no random seed");
+  if (!seed[0] && !seed[1]) WEFT_TRY(weft__dataset_pass_seeds(it->pass, seed));
   ((sampling_at *)it)->random = weft__philox_reader(weft__philox(seed[0], seed[1]));
   return weft__dataset_walk_begin(it);
 }

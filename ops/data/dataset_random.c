@@ -1,7 +1,6 @@
 /* dataset_random.c - an endless data set of random numbers, equal to TensorFlow's for the same seed. */
 #include "base/philox.h"
 #include "ops/data/dataset.h"
-#include <sys/random.h>
 
 typedef struct randoms {
   dataset base;
@@ -16,8 +15,7 @@ typedef struct randoms_at {
 static weft_err randoms_begin(iterator *it) {
   const randoms *r = (randoms *)it->set;
   uint64_t seed[2] = {r->seed, r->seed2};
-  if (!seed[0] && !seed[1] && getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-    return weft__fail(WEFT_INTERNAL, "the system gave no random seed");
+  if (!seed[0] && !seed[1]) WEFT_TRY(weft__dataset_pass_seeds(it->pass, seed));
   ((randoms_at *)it)->random = weft__philox_reader(weft__philox(seed[0], seed[1]));
   return WEFT_OK;
 }

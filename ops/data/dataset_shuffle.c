@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/philox.h"
 #include "ops/data/dataset.h"
-#include <sys/random.h>
 
 typedef struct shuffle {
   dataset base;
@@ -30,6 +29,7 @@ typedef struct shuffle_at {
 typedef struct seeder { /* draws the seeds of the iterators of one pass */
   object base;
   pthread_mutex_t lock;
+  bool seeded;
   philox_reader random;
 } seeder;
 
@@ -38,24 +38,37 @@ static void seeder_destroy(object *o) {
   weft__free(o);
 }
 
-static weft_err seeds_of(const shuffle *s, uint64_t seed[2]) {
+static weft_err seeds_of(const iterator *it, uint64_t seed[2]) {
+  const shuffle *s = (const shuffle *)it->set;
   seed[0] = s->seed, seed[1] = s->seed2;
-  if (!seed[0] && !seed[1] && getrandom(seed, 2 * sizeof *seed, 0) != (ssize_t)(2 * sizeof *seed))
-    return weft__fail(WEFT_INTERNAL, "the system gave no random seed");
-  return WEFT_OK;
+  return seed[0] || seed[1] ? WEFT_OK : weft__dataset_pass_seeds(it->pass, seed);
 }
 
 static weft_err make_seeder(const void *of, object **out) {
-  uint64_t seed[2];
-  WEFT_TRY(seeds_of(of, seed));
+  (void)of;
   seeder *s = weft__alloc_zero(1, sizeof *s);
   if (!s) return WEFT_OOM;
   atomic_init(&s->base.refs, 1);
   s->base.destroy = seeder_destroy;
   pthread_mutex_init(&s->lock, NULL);
-  s->random = weft__philox_reader(weft__philox(seed[0], seed[1]));
   *out = &s->base;
   return WEFT_OK;
+}
+
+/* Draws the seeds of the next iterator of the pass. */
+static weft_err seeder_draw(seeder *from, const iterator *it, uint64_t seed[2]) {
+  weft_err err = WEFT_OK;
+  pthread_mutex_lock(&from->lock);
+  if (!from->seeded && !(err = seeds_of(it, seed))) {
+    from->random = weft__philox_reader(weft__philox(seed[0], seed[1]));
+    from->seeded = true;
+  }
+  if (!err) {
+    seed[0] = weft__philox_word(&from->random);
+    seed[1] = weft__philox_word(&from->random);
+  }
+  pthread_mutex_unlock(&from->lock);
+  return err;
 }
 
 static weft_err begin_random(iterator *it) {
@@ -64,13 +77,9 @@ static weft_err begin_random(iterator *it) {
   if (s->reshuffle) {
     object *o = NULL;
     WEFT_TRY(weft__dataset_pass_object(it->pass, &it->set->base.base, make_seeder, &o));
-    seeder *from = (seeder *)o;
-    pthread_mutex_lock(&from->lock);
-    seed[0] = weft__philox_word(&from->random);
-    seed[1] = weft__philox_word(&from->random);
-    pthread_mutex_unlock(&from->lock);
+    WEFT_TRY(seeder_draw((seeder *)o, it, seed));
   } else {
-    WEFT_TRY(seeds_of(s, seed));
+    WEFT_TRY(seeds_of(it, seed));
   }
   ((shuffle_at *)it)->random = weft__philox_reader(weft__philox(seed[0], seed[1]));
   return WEFT_OK;

@@ -143,20 +143,22 @@ static weft_err single_cpu(kernel *k) {
 
 /* ---- saving the position ---- */
 
-/* Returns an optional with the number of elements that were taken.  OptionalGetValue gives the number to a Saver. */
+/* Returns an optional with the number of elements that were taken and the entropy of the pass.  OptionalGetValue gives
+ * the numbers to a Saver. */
 static weft_err iterator_serialize_cpu(kernel *k) {
   iterator_resource *s = NULL;
   optional *v = NULL;
-  int64_t position = 0;
+  iterator_position at = {0};
   WEFT_TRY(source_in(k, 0, &s));
-  WEFT_TRY(weft__kernel_in(k, weft__iterator_resource_position(s, k->step, &position)));
+  WEFT_TRY(weft__kernel_in(k, weft__iterator_resource_position(s, k->step, &at)));
   WEFT_TRY(weft__optional_create(&v, 1));
-  const weft_err err = weft__tensor_init(&v->t[0], WEFT_INT64, &SHAPE_SCALAR);
+  const weft_err err = weft__tensor_init(&v->t[0], WEFT_INT64, &SHAPE1(2));
   if (err) {
     weft__object_release(&v->base.base);
     return err;
   }
-  TENSOR_DATA(&v->t[0], int64_t)[0] = position;
+  TENSOR_DATA(&v->t[0], int64_t)[0] = at.taken;
+  TENSOR_DATA(&v->t[0], int64_t)[1] = (int64_t)at.entropy;
   return weft__variant_output(k, 0, &v->base);
 }
 
@@ -165,9 +167,12 @@ static weft_err deserialize_cpu(kernel *k) {
   optional *v = NULL;
   WEFT_TRY(source_in(k, 0, &s));
   WEFT_TRY(weft__kernel_in(k, weft__optional_get(k->in[1], &v)));
-  if (v->n != 1 || v->t[0].dtype != WEFT_INT64 || v->t[0].shape.rank != 0 || TENSOR_DATA(&v->t[0], int64_t)[0] < 0)
+  const int64_t *found = v->n == 1 && v->t[0].dtype == WEFT_INT64 ? TENSOR_DATA(&v->t[0], int64_t) : NULL;
+  const int64_t n = found ? weft__tensor_count(&v->t[0]) : 0; /* 1: a checkpoint of Weft 0.2 without the entropy */
+  if ((n != 1 && n != 2) || v->t[0].shape.rank != n - 1 || found[0] < 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the variant holds no state of an iterator");
-  return weft__kernel_in(k, weft__iterator_resource_move(s, k->step, TENSOR_DATA(&v->t[0], int64_t)[0]));
+  const iterator_position to = {found[0], n == 2 ? (uint64_t)found[1] : 0};
+  return weft__kernel_in(k, weft__iterator_resource_move(s, k->step, to));
 }
 
 /* ---- converting to a string and back ---- */

@@ -426,6 +426,20 @@ def test_a_supervisor_asks_the_session_manager_it_was_given(same):
     same(program)
 
 
+def test_a_supervisor_with_a_session_manager_says_what_it_starts(same, capfd):
+    def program(tf):
+        tf.logging.set_verbosity(tf.logging.INFO)
+        tf.train.get_or_create_global_step()
+        manager = tf.train.SessionManager(graph=tf.get_default_graph(), ready_op=tf.report_uninitialized_variables())
+        sv = tf.train.Supervisor(session_manager=manager, logdir="log")
+        capfd.readouterr()
+        sv.prepare_or_wait_for_session("")
+        sv.stop()
+        said = capfd.readouterr().err
+        return [line + "\n" in said for line in ("Starting standard services.", "Starting queue runners.")]
+    same(program)
+
+
 def test_what_a_supervisor_says_it_has(same):
     def program(tf):
         tf.summary.scalar("x", tf.Variable(1., name="v"))

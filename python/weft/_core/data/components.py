@@ -57,6 +57,15 @@ def _below(shape):
     return shape[1:] if shape.ndims else tensor_shape.TensorShape(None)
 
 
+def _check_element(dtype, value):
+    """Raises TypeError if TensorFlow converts no such value to the type: a float to an integer, a number to a bool, None to either."""
+    takes = "iub" if dtype.is_integer else "b" if dtype.is_bool else None
+    found = np.asarray(value)
+    wrong = takes is not None and found.size and found.dtype.kind not in takes
+    if wrong or value is None or (found.dtype.kind == "O" and dtype != dtypes.string):
+        raise TypeError("%s cannot hold %s" % (dtype.name, value))
+
+
 class _Dense:
     """Represents a Tensor."""
 
@@ -92,6 +101,8 @@ class _Dense:
     def arrays(spec, value):
         """Returns a value of a Python generator as arrays for py_func."""
         try:
+            if not isinstance(value, (np.ndarray, np.generic)):
+                _check_element(spec.dtype, value)
             array = np.asarray(value, dtype=object if spec.dtype == dtypes.string else spec.dtype.as_numpy_dtype)
         except (TypeError, ValueError):
             raise TypeError("`generator` yielded an element that could not be converted to the expected type. The "

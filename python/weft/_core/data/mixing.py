@@ -3,6 +3,7 @@ from weft._core.data import structure
 from weft._core.data.dataset import Dataset, _int64, _named, _traced
 from weft._core.data.structure import Structure
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.function import trace
 from weft._core.ops.random_ops import seeds
@@ -184,7 +185,7 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
 
 # ---- reducing by key ----
 
-class Reducer:
+class Reducer(metaclass=Named):
     """Holds three functions: key to state, (state, element) to state, and state to result."""
 
     def __init__(self, init_func, reduce_func, finalize_func):

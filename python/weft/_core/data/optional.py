@@ -3,11 +3,12 @@ import abc
 
 from weft._core.data import structure
 from weft._core.data.structure import Structure
+from weft._core.framework.absent import Named
 from weft._core.framework.build import op
 from weft._core.framework.type_spec import OptionalSpec
 
 
-class Optional(abc.ABC):
+class Optional(metaclass=Named):
     """A value that may be absent: a tensor, or a nest of tensors."""
 
     @abc.abstractmethod

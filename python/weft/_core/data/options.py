@@ -2,7 +2,7 @@
 from weft._core.framework.absent import Named
 
 
-class _Settings:
+class _Settings(metaclass=Named):
     """Named settings of a group, each None until it is set."""
 
     def __init__(self, **kinds):

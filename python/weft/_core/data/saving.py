@@ -4,6 +4,7 @@ import os
 from weft._core.data.dataset import Dataset
 from weft._core.data.policies import ExternalStatePolicy
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import add_op, convert_to_tensor
 from weft._core.framework.graph import get_default_graph
 from weft._core.ops.saveable import IteratorSaveable
@@ -100,7 +101,7 @@ class CheckpointInputPipelineHook(SessionRunHook):
         self._hook.end(session)
 
 
-class TFRecordWriter:
+class TFRecordWriter(metaclass=Named):
     """Writes the elements of a data set, which are scalars of string, to a file of records.
 
     Args:

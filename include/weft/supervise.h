@@ -58,6 +58,8 @@ typedef struct weft_supervisor_wait {
 WEFT_CHECKED weft_err weft_supervisor_session(weft_session **out, weft_supervisor *sv, const char *WEFT_OPTIONAL target,
                                               const weft_session_opts *WEFT_OPTIONAL config,
                                               const weft_supervisor_wait *WEFT_OPTIONAL wait);
+/* start_standard_services.  sess is the session of weft_supervisor_session or, if the program makes sessions without
+ * it, its own, which outlives the supervisor. */
 WEFT_CHECKED weft_err weft_supervisor_start_services(weft_supervisor *sv, weft_session *sess);
 WEFT_CHECKED weft_err weft_supervisor_start_queue_runners(weft_supervisor *sv, weft_session *sess,
                                                           const char *WEFT_OPTIONAL list, int *WEFT_OPTIONAL started);

@@ -9,6 +9,7 @@
 typedef struct supervision {
   weft_supervisor *sv;
   PyObject *graph, *keep; /* a tuple: saver, writer, functions */
+  PyObject *served;       /* the session that the services were started with, or NULL: their threads may use it */
   weft_feed *feeds;
   int n_feed;
   PyObject *init_fn, *recovered_fn; /* borrowed from keep; NULL: none */
@@ -22,6 +23,7 @@ static void free_feeds(weft_feed *feeds, int n) {
 static void supervision_finish(supervision *s) {
   UNLOCKED(weft_supervisor_destroy(s->sv));
   free_feeds(s->feeds, s->n_feed);
+  Py_XDECREF(s->served);
   Py_XDECREF(s->keep);
   Py_XDECREF(s->graph);
   PyMem_Free(s);
@@ -152,6 +154,9 @@ static PyObject *supervisor_start_services(PyObject *self, PyObject *args) {
   weft_err err;
   (void)self;
   if (!PyArg_ParseTuple(args, "O&O!", to_sv, &s, ext_session_type, &session)) return NULL;
+  PyObject *before = s->served;
+  s->served = Py_NewRef(session);
+  Py_XDECREF(before);
   UNLOCKED(err = weft_supervisor_start_services(s->sv, ((session_object *)session)->sess));
   return ext_none_or_raise(err);
 }

@@ -109,3 +109,24 @@ def test_a_hook_that_is_none_is_an_attribute_error():
         with tf.Graph().as_default(), pytest.raises(AttributeError, match="begin"):
             tf.train.get_or_create_global_step()
             tf.train.MonitoredTrainingSession(hooks=[1])
+
+
+def closed_twice(tf, make, within):
+    with tf.Graph().as_default():
+        tf.train.get_or_create_global_step()
+        session = make(tf)
+        if not within:
+            session.close()
+            return both.outcome(session.close)
+
+        def leave():
+            with session:
+                session.close()
+        return both.outcome(leave)
+
+
+@pytest.mark.parametrize("within", [False, True])
+@pytest.mark.parametrize("name", ["MonitoredSession", "SingularMonitoredSession", "MonitoredTrainingSession"])
+def test_a_monitored_session_closes_once(name, within):
+    said = [closed_twice(tf, lambda tf: getattr(tf.train, name)(), within) for tf in (weft, oracle)]
+    assert said == ["RuntimeError: Session is already closed."] * 2

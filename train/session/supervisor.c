@@ -43,9 +43,10 @@ struct weft_supervisor {
   weft_session_opts config;
   double max_wait_secs;
   bool wait_for_checkpoint;
-  weft_session *sess;
-  bool kept;         /* the lost session's tasks had kept their state */
-  int64_t last_step; /* for the step counter */
+  weft_session *sess;   /* of weft__supervisor_session; NULL: none */
+  weft_session *served; /* whose steps and values the services report: sess, or the program's own */
+  bool kept;            /* the lost session's tasks had kept their state */
+  int64_t last_step;    /* for the step counter */
   int64_t last_ns;
 };
 
@@ -173,7 +174,7 @@ const char *weft__supervisor_save_path(weft_supervisor *sv) { return sv->save_pa
 
 static weft_err step_now(weft_supervisor *sv, int64_t *at) {
   *at = 0;
-  return sv->global_step.node >= 0 ? weft__run_int(sv->sess, sv->global_step, at) : WEFT_OK;
+  return sv->global_step.node >= 0 ? weft__run_int(sv->served, sv->global_step, at) : WEFT_OK;
 }
 
 weft_err weft__supervisor_add_summary(weft_supervisor *sv, weft_session *sess, const void *summary, size_t size,
@@ -209,9 +210,9 @@ static weft_err record_summary(void *arg) {
   weft_supervisor *sv = arg;
   WEFT_ASSERT(sv->summary.node >= 0);
   weft_tensor *got[2] = {0};
-  weft_out fetch[] = {sv->summary, weft__run_value(sv->sess, sv->global_step)};
+  weft_out fetch[] = {sv->summary, weft__run_value(sv->served, sv->global_step)};
   int n = sv->global_step.node >= 0 ? 2 : 1;
-  WEFT_TRY(weft__session_run(sv->sess, &(plan_request){.n_fetch = n, .fetch = fetch}, NULL, got, NULL));
+  WEFT_TRY(weft__session_run(sv->served, &(plan_request){.n_fetch = n, .fetch = fetch}, NULL, got, NULL));
   int64_t at = n > 1 ? weft__tensor_int(got[1], 0) : 0;
   const str *s = got[0]->dtype == WEFT_STRING && weft__tensor_count(got[0]) > 0 ? got[0]->data : NULL;
   weft__log(LOG_INFO, "Recording summary at step %lld.", (long long)at);
@@ -228,7 +229,7 @@ static weft_err save_model(void *arg) {
   int64_t at;
   weft__log(LOG_INFO, "Saving checkpoint to path %s", sv->save_path);
   weft_save_opts o = {.global_step = sv->global_step.node >= 0 ? &sv->global_step : NULL};
-  WEFT_TRY(weft__saver_save_progress(sv->saver, sv->sess, sv->save_path, &o));
+  WEFT_TRY(weft__saver_save_progress(sv->saver, sv->served, sv->save_path, &o));
   if (!sv->writer || sv->global_step.node < 0) return WEFT_OK;
   WEFT_TRY(step_now(sv, &at));
   return weft__event_writer_add_session_log(sv->writer, CHECKPOINT, sv->save_path, NULL, at);
@@ -246,7 +247,7 @@ weft_err weft__supervisor_start_services(weft_supervisor *sv, weft_session *sess
   }
   double summaries = seconds_or(sv->opts.save_summaries_secs, SUMMARY_SECONDS);
   double saves = seconds_or(sv->opts.save_model_secs, SAVE_SECONDS);
-  (void)sess; /* the one handed out */
+  if (!sv->sess) sv->served = sess, sv->started = true; /* else sess is the one handed out */
   WEFT_TRY(step_now(sv, &sv->last_step));
   sv->last_ns = weft__clock_now_ns();
   if (sv->writer && sv->global_step.node >= 0)
@@ -348,7 +349,7 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
   WEFT_TRY(weft__recovering_create(
       &sess, first, &(recovery){supervisor_reopen, state_lost, supervisor_reopened, sv, run_failed, true}));
   weft__recovering_drop(sv->sess);
-  sv->sess = sess;
+  sv->sess = sv->served = sess;
   sv->started = true;
   weft__recovering_share(sess);
   weft_err err = sv->chief ? write_graph(sv) : WEFT_OK;

@@ -236,16 +236,19 @@ class Supervisor(metaclass=Named):
 
     def _session_of(self, manager, master, config, for_checkpoint, max_wait_secs, services):
         """Returns a session that the program's own session manager makes."""
+        from weft._core.platform import logging
         if self._is_chief:
             sess = manager.prepare_session(
                 master, init_op=self.init_op, saver=self.saver, checkpoint_dir=self._logdir,
                 wait_for_checkpoint=for_checkpoint, max_wait_secs=max_wait_secs, config=config,
                 init_feed_dict=self._init_feed_dict, init_fn=self._init_fn)
             if services:
+                logging.info("Starting standard services.")
                 self.start_standard_services(sess)
         else:
             sess = manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
         if services:
+            logging.info("Starting queue runners.")
             self.start_queue_runners(sess)
         return sess
 

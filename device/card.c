@@ -11,8 +11,11 @@
  * waits for the kernels so far.  Later kernels wait for it, unless its source is in the arena of a step, where it is
  * not overwritten before the end of the step (exec/passes/arena_layout.c).
  *
- * `lock` guards the staging buffers, order_event and peer_event.  `capture_lock` is held by the thread that captures
- * a step, from capture_begin to capture_end. */
+ * A step may end while its kernels run (gpu_end_step).  Events behind the last two ends bound how far the host is
+ * ahead: an end waits for the one before it.
+ *
+ * `lock` guards the staging buffers, order_event, peer_event and the ends of steps.  `capture_lock` is held by the
+ * thread that captures a step, from capture_begin to capture_end. */
 #include "device/card.h"
 
 #include "base/alloc.h"
@@ -36,7 +39,9 @@ struct card {
   const gpu_api *api;
   int number;
   void *stream, *in, *out; /* for kernels, copies from the host, copies to the host */
-  atomic_bool handed_out;  /* memory was allocated since the last copy from the host */
+  atomic_bool handed_out;  /* the next copy from the host waits for kernels: memory was allocated since the last one */
+  atomic_bool reads_given; /* a queued copy may read memory that the caller gave */
+  _Atomic uint64_t ended;  /* the steps up to this end are known to be over */
   memory_pool *pinned;
   size_t limit;
   memory_pool *pool;
@@ -50,6 +55,8 @@ struct card {
   pthread_mutex_t lock;         /* guards what follows */
   void *order_event;            /* makes one stream wait for another */
   void *peer_event;             /* orders copies between cards */
+  void *end_event[2];           /* behind the last two steps that ended early */
+  uint64_t n_end;               /* how many have */
   staged *first, **last, *spare;
 };
 
@@ -178,14 +185,14 @@ static staged *card_staged_create(card *c) {
   return NULL;
 }
 
-/* Keeps the staging buffer until the work queued so far is done.  The lock is held, so that events pass in list order.
- */
-static weft_err card_keep_staged(card *c, buffer *pinned) {
+/* Keeps the staging buffer until the work queued on the stream so far is done.  The lock is held, so that the events of
+ * a stream pass in list order. */
+static weft_err card_keep_staged(card *c, buffer *pinned, void *stream) {
   WEFT_ASSERT(weft__lock_is_held(&c->lock));
   card_collect_staged(c);
   staged *s = card_staged_create(c);
   if (!s) return WEFT_RESOURCE_EXHAUSTED;
-  int code = c->api->event_record(s->event, c->in);
+  int code = c->api->event_record(s->event, stream);
   s->buffer = code ? NULL : pinned;
   s->next = code ? c->spare : NULL;
   if (code)
@@ -193,6 +200,18 @@ static weft_err card_keep_staged(card *c, buffer *pinned) {
   else
     *c->last = s, c->last = &s->next;
   return card_check(c, code, "copying to the GPU");
+}
+
+/* Leaves the staging buffer to the copy that was queued on the stream, with the result err.  On an error it waits and
+ * releases the buffer.  RESOURCE_EXHAUSTED is not returned: the caller takes that for a copy that was not queued. */
+static weft_err card_leave_staged(card *c, buffer *pinned, void *stream, weft_err err) {
+  pthread_mutex_lock(&c->lock);
+  if (!err) err = card_keep_staged(c, pinned, stream);
+  pthread_mutex_unlock(&c->lock);
+  if (!err) return WEFT_OK;
+  c->api->sync(stream);
+  weft__buffer_release(pinned);
+  return err == WEFT_RESOURCE_EXHAUSTED ? WEFT_INTERNAL : err;
 }
 
 /* Copies in pieces, so that the card reads one while the next is copied to the staging buffer. */
@@ -211,20 +230,19 @@ static weft_err card_copy_pieces(const card *c, char *dst, char *pinned, const c
 static weft_err card_copy_staged(card *c, char *dst, const weft_tensor *src, size_t bytes) {
   buffer *pinned = src->buf;
   const bool there = weft__memory_pool_contains(c->pinned, src->data);
-  if (there)
+  if (there) {
     weft__buffer_retain(pinned);
-  else
+    atomic_store(&c->reads_given, true);
+  } else
     WEFT_TRY(weft__memory_pool_alloc(c->pinned, &pinned, src->dtype, bytes));
   weft_err err =
       there ? card_check(c, c->api->copy(c->in, dst, src->data, bytes, GPU_HOST_TO_DEVICE), "copying to the GPU")
             : card_copy_pieces(c, dst, pinned->data, src->data, bytes);
-  pthread_mutex_lock(&c->lock);
-  if (!err) err = card_keep_staged(c, pinned);
-  pthread_mutex_unlock(&c->lock);
-  if (!err) return WEFT_OK;
-  c->api->sync(c->in);
-  weft__buffer_release(pinned);
-  return err == WEFT_RESOURCE_EXHAUSTED ? WEFT_INTERNAL : err;
+  return card_leave_staged(c, pinned, c->in, err);
+}
+
+static bool copy_is_small(const card *c, const weft_tensor *src) {
+  return weft__tensor_bytes(src) <= GPU_SMALL_COPY && !weft__memory_pool_contains(c->pinned, src->data);
 }
 
 static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src) {
@@ -233,14 +251,52 @@ static weft_err gpu_copy_in(device *d, weft_tensor *dst, const weft_tensor *src)
   const size_t bytes = weft__tensor_bytes(src);
   if (!bytes) return WEFT_OK;
   WEFT_TRY(card_check(c, card_wait_former_users(c), what));
-  const bool small = bytes <= GPU_SMALL_COPY && !weft__memory_pool_contains(c->pinned, src->data);
-  weft_err err = small ? card_check(c, c->api->copy_small(c->in, dst->data, src->data, bytes), what)
-                       : card_copy_staged(c, dst->data, src, bytes);
+  weft_err err = copy_is_small(c, src) ? card_check(c, c->api->copy_small(c->in, dst->data, src->data, bytes), what)
+                                       : card_copy_staged(c, dst->data, src, bytes);
   if (err == WEFT_RESOURCE_EXHAUSTED) { /* no pinned memory is left */
     err = card_check(c, c->api->copy(c->in, dst->data, src->data, bytes, GPU_HOST_TO_DEVICE), what);
     if (!err) err = card_check(c, c->api->sync(c->in), what);
   }
   return err ? err : card_check(c, stream_follow(c, c->stream, c->in), what);
+}
+
+/* Puts the small ones of n tensors into pinned memory: the pieces, then their bytes. */
+static void fill_pieces(const card *c, buffer *pinned, int n_piece, int n, weft_tensor *const *dst,
+                        const weft_tensor *const *src) {
+  gpu_piece *piece = pinned->data;
+  char *data = (char *)(piece + n_piece);
+  size_t used = 0;
+  for (int i = 0; i < n; i++) {
+    const size_t bytes = weft__tensor_bytes(src[i]);
+    if (!bytes || !copy_is_small(c, src[i])) continue;
+    *piece++ = (gpu_piece){dst[i]->data, used, bytes};
+    memcpy(data + used, src[i]->data, bytes);
+    used += (bytes + 7) / 8 * 8;
+  }
+}
+
+/* The small ones are fetched by one kernel, which the stream of kernels orders with all others. */
+static weft_err gpu_copy_in_many(device *d, int n, weft_tensor *const *dst, const weft_tensor *const *src) {
+  card *c = card_of(d);
+  int n_piece = 0;
+  size_t total = 0;
+  buffer *pinned;
+  for (int i = 0; i < n; i++) {
+    const size_t bytes = weft__tensor_bytes(src[i]);
+    const bool small = copy_is_small(c, src[i]);
+    if (!small) WEFT_TRY(gpu_copy_in(d, dst[i], src[i]));
+    if (small && bytes) n_piece++, total += (bytes + 7) / 8 * 8;
+  }
+  if (!n_piece) return WEFT_OK;
+  if (weft__memory_pool_alloc(c->pinned, &pinned, WEFT_UINT8, (size_t)n_piece * sizeof(gpu_piece) + total)) {
+    for (int i = 0; i < n; i++)
+      if (copy_is_small(c, src[i])) WEFT_TRY(gpu_copy_in(d, dst[i], src[i]));
+    return WEFT_OK;
+  }
+  fill_pieces(c, pinned, n_piece, n, dst, src);
+  const gpu_piece *piece = pinned->data;
+  weft_err err = card_check(c, c->api->copy_pieces(c->stream, piece, n_piece, piece + n_piece), "copying to the GPU");
+  return card_leave_staged(c, pinned, c->stream, err);
 }
 
 static weft_err gpu_copy_out(device *d, weft_tensor *dst, const weft_tensor *src) {
@@ -281,6 +337,37 @@ static weft_err gpu_sync(device *d) {
   int code = c->api->sync(c->stream); /* c->stream waits for c->in: gpu_copy_in */
   return code ? card_check(c, code, "running on the GPU") : gpu_sync_copies_out(d);
 }
+
+/* ---- ends of steps ----------------------------------------------------------------------------- */
+
+/* Records end n behind the work queued so far, in the event that end n - 2 had. */
+static int card_record_end(card *c, uint64_t *n) {
+  pthread_mutex_lock(&c->lock);
+  *n = ++c->n_end;
+  void **event = &c->end_event[*n % 2];
+  int code = *event ? 0 : c->api->event_create(c->number, event);
+  if (!code) code = c->api->event_record(*event, c->stream);
+  pthread_mutex_unlock(&c->lock);
+  return code;
+}
+
+/* Another thread may record end n + 1 in the event of end n - 1 meanwhile; then this one waits longer than it must. */
+static weft_err gpu_end_step(device *d, uint64_t *mark) {
+  card *c = card_of(d);
+  uint64_t n;
+  int code = card_record_end(c, &n);
+  *mark = n;
+  void *before = n > 1 ? c->end_event[(n - 1) % 2] : NULL;
+  if (!code && before) code = c->api->event_sync(before);
+  if (!code && atomic_exchange(&c->reads_given, false)) code = c->api->sync(c->in);
+  if (code) return card_check(c, code, "running on the GPU");
+  for (uint64_t ended = c->ended; ended < n - 1 && !atomic_compare_exchange_weak(&c->ended, &ended, n - 1);) continue;
+  return WEFT_OK;
+}
+
+static bool gpu_step_runs(device *d, uint64_t mark) { return atomic_load(&card_of(d)->ended) < mark; }
+
+static void gpu_order_copies_in(device *d) { atomic_store(&card_of(d)->handed_out, true); }
 
 /* ---- capture ----------------------------------------------------------------------------------- */
 
@@ -423,10 +510,14 @@ static const device_ops gpu_ops = {
     .type = "GPU",
     .alloc_host = gpu_alloc_host,
     .copy_in = gpu_copy_in,
+    .copy_in_many = gpu_copy_in_many,
     .copy_out = gpu_copy_out,
     .copy_over = gpu_copy_over,
     .sync_copies_out = gpu_sync_copies_out,
     .sync = gpu_sync,
+    .end_step = gpu_end_step,
+    .step_runs = gpu_step_runs,
+    .order_copies_in = gpu_order_copies_in,
     .destroy = weft__device_free,
     .capture_begin = gpu_capture_begin,
     .capture_item = gpu_capture_item,
@@ -496,6 +587,8 @@ void weft__card_destroy(card *c) {
   }
   if (c->order_event) c->api->event_destroy(c->order_event);
   if (c->peer_event) c->api->event_destroy(c->peer_event);
+  for (int i = 0; i < 2; i++)
+    if (c->end_event[i]) c->api->event_destroy(c->end_event[i]);
   for (int i = 0; i < c->n_event; i++) c->api->event_destroy(c->event[i]);
   weft__free(c->event);
   pthread_mutex_destroy(&c->lock);

@@ -111,6 +111,20 @@ static int cuda_copy_small(void *stream, void *dst, const void *src, size_t byte
   return cuda_copy(stream, dst, src, bytes, GPU_HOST_TO_DEVICE);
 }
 
+/* A block per piece.  The card reads the host's memory directly. */
+__global__ void pieces_kernel(const gpu_piece *pieces, const char *data) {
+  const gpu_piece p = pieces[blockIdx.x];
+  const char *from = data + p.from;
+  const size_t words = (size_t)p.dst % 8 ? 0 : p.bytes / 8;
+  for (size_t i = threadIdx.x; i < words; i += blockDim.x) ((uint64_t *)p.dst)[i] = ((const uint64_t *)from)[i];
+  for (size_t i = words * 8 + threadIdx.x; i < p.bytes; i += blockDim.x) ((char *)p.dst)[i] = from[i];
+}
+
+static int cuda_copy_pieces(void *stream, const gpu_piece *pieces, int n, const void *data) {
+  pieces_kernel<<<n, 128, 0, (cudaStream_t)stream>>>(pieces, (const char *)data);
+  return cuda_result(cudaGetLastError());
+}
+
 static int cuda_zero(void *stream, void *dst, size_t bytes) {
   return cuda_result(cudaMemsetAsync(dst, 0, bytes, (cudaStream_t)stream));
 }
@@ -135,6 +149,8 @@ static int cuda_event_passed(void *event, bool *passed) {
   }
   return cuda_result(e);
 }
+
+static int cuda_event_sync(void *event) { return cuda_result(cudaEventSynchronize((cudaEvent_t)event)); }
 
 /* Relaxed, so that other threads can allocate while this one captures. */
 static int cuda_capture_begin(void *stream) {
@@ -178,12 +194,14 @@ static const gpu_api api = {
     cuda_sync,
     cuda_copy,
     cuda_copy_small,
+    cuda_copy_pieces,
     cuda_zero,
     cuda_event_create,
     cuda_event_destroy,
     cuda_event_record,
     cuda_event_wait,
     cuda_event_passed,
+    cuda_event_sync,
     cuda_capture_begin,
     cuda_capture_end,
     cuda_graph_launch,

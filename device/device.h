@@ -26,12 +26,22 @@ typedef struct device_ops {
    * must not be overwritten, because later work may run at the same time as the copy. */
   weft_err (*copy_in)(device *d, weft_tensor *dst, const weft_tensor *host_src);
   weft_err (*copy_out)(device *d, weft_tensor *host_dst, const weft_tensor *src);
+  /* As n calls of copy_in.  It is one piece of work for all small tensors. */
+  weft_err (*copy_in_many)(device *d, int n, weft_tensor *const *dst, const weft_tensor *const *host_src);
   /* As copy_in, from another device of the same type. */
   weft_err (*copy_over)(device *d, weft_tensor *dst, device *from, const weft_tensor *src);
   /* Required.  Blocks until the copies to the host that were queued so far are done. */
   weft_err (*sync_copies_out)(device *d);
   /* Required.  Blocks until all work queued so far is done; returns its first error. */
   weft_err (*sync)(device *d);
+  /* Ends a step whose work may go on: waits only for the steps that ended before it, so at most one is left running.
+   * *mark names this end.  The sources of the step's copies may be written.  Returns the first error of the work that
+   * it waited for.  NULL: use sync. */
+  weft_err (*end_step)(device *d, uint64_t *mark);
+  /* True if a step that ended with this mark may be running. */
+  bool (*step_runs)(device *d, uint64_t mark);
+  /* Copies to the device that are queued from now on wait for all work queued so far. */
+  void (*order_copies_in)(device *d);
   void (*destroy)(device *d); /* required */
   /* Capture: work that this thread queues between begin and end does not run, but becomes a graph, which is launched as
    * a whole.  capture_begin waits while another thread captures on this device.  After an error of capture_begin there

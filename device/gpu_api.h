@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 #define GPU_DEVICE_SYMBOL "weft_cuda_device"
-enum { GPU_API_VERSION = 3 };
+enum { GPU_API_VERSION = 4 };
 
 typedef struct gpu_properties {
   char name[256]; /* "NVIDIA H200" */
@@ -30,6 +30,11 @@ typedef struct gpu_properties {
 
 typedef enum gpu_direction { GPU_HOST_TO_DEVICE, GPU_DEVICE_TO_HOST, GPU_DEVICE_TO_DEVICE } gpu_direction;
 enum { GPU_SMALL_COPY = 16 << 10 }; /* bytes */
+typedef struct gpu_piece {          /* of a copy of many small values */
+  void *dst;
+  size_t from; /* where its bytes begin in the data: a multiple of 8 */
+  size_t bytes;
+} gpu_piece;
 typedef enum gpu_error_kind {
   GPU_ERROR_CALL,      /* this call failed, or a kernel before it */
   GPU_ERROR_NO_DEVICE, /* there is no card */
@@ -56,12 +61,16 @@ typedef struct gpu_api {
   /* As copy to the device, of at most GPU_SMALL_COPY bytes; src may be changed as soon as it returns.  src is not in
    * memory of alloc_host. */
   int (*copy_small)(void *stream, void *dst, const void *src, size_t bytes);
+  /* Copies each piece to its dst.  The pieces and `data` are in memory of alloc_host, and stay until the stream has
+   * passed. */
+  int (*copy_pieces)(void *stream, const gpu_piece *pieces, int n, const void *data);
   int (*zero)(void *stream, void *dst, size_t bytes);
   int (*event_create)(int card, void **out);
   void (*event_destroy)(void *event);
   int (*event_record)(void *event, void *stream);
   int (*event_wait)(void *stream, void *event); /* work queued next waits for the event */
   int (*event_passed)(void *event, bool *passed);
+  int (*event_sync)(void *event); /* waits; returns the first error of the work before it */
   /* Work that is queued between begin and end does not run, but becomes a graph; launch queues all of it.  NULL: the
    * plug-in cannot capture. */
   int (*capture_begin)(void *stream);

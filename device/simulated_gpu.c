@@ -252,6 +252,13 @@ static int sim_copy_small(void *at, void *dst, const void *src, size_t bytes) {
   return sim_enqueue(at, dst, src, bytes, true);
 }
 
+static int sim_copy_pieces(void *at, const gpu_piece *pieces, int n, const void *data) {
+  int code = OK;
+  for (int i = 0; i < n && !code; i++)
+    code = sim_enqueue(at, pieces[i].dst, (const char *)data + pieces[i].from, pieces[i].bytes, false);
+  return code;
+}
+
 static int sim_zero(void *at, void *dst, size_t bytes) { return sim_enqueue(at, dst, NULL, bytes, false); }
 
 /* An event is the stream on which it was recorded: waiting for it runs all work of that stream. */
@@ -281,6 +288,11 @@ static int sim_event_passed(void *e, bool *passed) {
   *passed = !s->first;
   pthread_mutex_unlock(&s->lock);
   return OK;
+}
+
+static int sim_event_sync(void *e) {
+  stream *s = ((event *)e)->stream;
+  return s ? sim_sync(s) : sim_state();
 }
 
 static void sim_kernel_begin(void *at) {
@@ -340,12 +352,14 @@ const gpu_api *weft__simulated_gpu_api(void) {
       .sync = sim_sync,
       .copy = sim_copy,
       .copy_small = sim_copy_small,
+      .copy_pieces = sim_copy_pieces,
       .zero = sim_zero,
       .event_create = sim_event_create,
       .event_destroy = sim_event_destroy,
       .event_record = sim_event_record,
       .event_wait = sim_event_wait,
       .event_passed = sim_event_passed,
+      .event_sync = sim_event_sync,
       .can_sum = sim_can_sum,
       .sum = sim_sum,
       .kernel_begin = sim_kernel_begin,

@@ -10,12 +10,14 @@
 #include "exec/executors/dataflow_iteration.h"
 #include "exec/executors/frame.h"
 #include "exec/passes/aliases.h"
+#include "exec/branches/branches.h"
 #include "exec/passes/fused_group.h"
 #include "exec/passes/defer_updates.h"
 #include "exec/passes/fuse.h"
 #include "exec/passes/mixed_precision.h"
 #include "exec/passes/regroup.h"
 #include "exec/passes/relu_pool_swap.h"
+#include "exec/share_operands.h"
 #include "exec/passes/skip_forwards.h"
 #include "exec/passes/order.h"
 #include "exec/passes/owned_inputs.h"
@@ -44,6 +46,8 @@ typedef struct maker {
   int *item_of;        /* per node id: its item, or -1 (folded, or not needed) */
   bool *kept_read;     /* per node id, with several devices: a read whose value goes to another device */
   bool *alias;         /* per node id: its output follows a variable (exec/passes/aliases.h); NULL: none does */
+  bool straight;       /* no node of the order belongs to control flow or waits for something else */
+  bool *waited;        /* per node id: it was folded, though it, or a constant behind it, has control inputs */
   bool *known;         /* per slot: a constant */
   weft_tensor *value;  /* per slot: the constant */
   int n_slot, n_value; /* slots now; those of nodes */
@@ -55,8 +59,7 @@ static void *plan_zeroed(maker *m, int count, size_t size) {
 
 static bool is_plain_read(const maker *m, const weft_node *n) { return weft__is_plain_read(m->g, n, m->kept_read); }
 
-/* Returns true if n follows a variable and has no part in control flow: its readers read what it reads, after it ran.
- */
+/* Returns true if n is an alias outside control flow.  Its readers then read the variable itself, after n has run. */
 static bool is_seen_through(const maker *m, const weft_node *n) {
   return m->alias && m->alias[n->id] && !(n->op->flags & OP_CONTROL_FLOW);
 }
@@ -104,12 +107,16 @@ static int compile_slot_of(const maker *m, weft_out from) {
 
 /* ---- constants ------------------------------------------------------------------------------- */
 
+/* A constant with control inputs, as programs make it under tf.control_dependencies, is folded as well: its readers
+ * wait for what it waited for (link_control).  In a plan with control flow it may be dead, and stays. */
 static bool node_is_foldable(const maker *m, const weft_node *n) {
-  if (n->n_control || !weft__node_may_fold(m->g, n)) return false;
-  if (weft__node_is(n, KIND_CONST)) return true;
-  if (n->n_in == 0) return false;
-  for (int i = 0; i < n->n_in; i++)
+  if (!weft__node_may_fold(m->g, n)) return false;
+  if (weft__node_is(n, KIND_CONST)) return !n->n_control || m->straight;
+  if (n->n_control || n->n_in == 0) return false;
+  for (int i = 0; i < n->n_in; i++) {
     if (!m->known[compile_slot_of(m, n->in[i])]) return false;
+    if (m->waited[n->in[i].node] && n->n_out > 1) return false; /* one output may be fed, and waits for nothing */
+  }
   return true;
 }
 
@@ -226,15 +233,29 @@ static weft_err compile_add_item(maker *m, const weft_node *n) {
   return prepare_item(m, it);
 }
 
+static bool order_is_straight(const maker *m) {
+  for (int i = 0; i < m->n_order; i++) {
+    const op *o = m->g->node[m->order[i]]->op;
+    if (!o || (o->flags & (OP_CONTROL_FLOW | OP_ASYNC))) return false;
+  }
+  return true;
+}
+
 static weft_err make_items(maker *m) {
   m->p->item = plan_zeroed(m, m->n_order, sizeof *m->p->item);
-  if (!m->p->item) return WEFT_OOM;
+  m->waited = plan_zeroed(m, m->g->n_node, sizeof *m->waited);
+  if (!m->p->item || !m->waited) return WEFT_OOM;
+  m->straight = order_is_straight(m);
   for (int i = 0; i < m->n_order; i++) {
     const weft_node *n = m->g->node[m->order[i]];
     if (!n->op || (!n->op->cpu && !(n->op->flags & OP_CONTROL_FLOW))) return cannot_run(n);
     WEFT_TRY(check_narrow_types(n));
     if (is_plain_read(m, n)) continue;
-    if (node_is_foldable(m, n) && fold_node(m, n)) continue;
+    if (node_is_foldable(m, n) && fold_node(m, n)) {
+      m->waited[n->id] = n->n_control > 0;
+      for (int j = 0; j < n->n_in; j++) m->waited[n->id] |= m->waited[n->in[j].node];
+      continue;
+    }
     WEFT_TRY(compile_add_item(m, n));
   }
   return WEFT_OK;
@@ -254,10 +275,11 @@ static int seen_through(const maker *m, const weft_node *n, int *item) {
   return count;
 }
 
-/* Sets the control edges between items.  Edges from folded nodes are dropped. */
+/* Sets the control edges between items.  Edges from folded nodes are dropped, or replaced if these had waited. */
 static weft_err link_control(maker *m) {
   waits w;
   weft_err err = weft__waits_init(&w, m->g, m->order, m->n_order);
+  if (m->straight) w.folded = m->waited;
   for (int i = 0; i < m->p->n_item && !err; i++) {
     plan_item *it = &m->p->item[i];
     weft__waits_of(&w, it->node->id);
@@ -351,13 +373,35 @@ static weft_err find_last_uses(maker *m) {
       if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) last[s] = -1;
     for (int i = 0; i < p->n_item; i++) /* a copy to the host may run until the step ends */
       if (weft__is_copy_to_host(&p->item[i])) last[p->item[i].in[0].slot] = -1;
-    err = set_last_uses(m, last, count);
+    err = weft__branches_share_releases(p, last);
   }
+  if (!err) err = set_last_uses(m, last, count);
   weft__free(last);
   weft__free(count);
   return err;
 }
 
+/* Returns true if the host reads nothing that a run computes on its one GPU.  What a run of several GPUs does is always
+ * waited for: their streams are ordered by the copies between them only. */
+static bool may_end_early(const plan *p) {
+  if (p->executor != PLAN_SEQUENTIAL || p->n_device != 1 || !p->device[0]->ops->end_step || p->n_fetch) return false;
+  for (int i = 0; i < p->n_item; i++)
+    if (weft__is_copy_to_host(&p->item[i])) return false;
+  return true;
+}
+
+/* Finds the first copies to a device that are next to each other (exec/passes/regroup.c). */
+static void find_copies(plan *p) {
+  int i = 0, end;
+  while (i < p->n_item && !weft__is_copy_to_device(&p->item[i])) i++;
+  for (end = i; end < p->n_item && weft__is_copy_to_device(&p->item[end]); end++)
+    if (p->item[end].device != p->item[i].device || p->item[end].in[0].from_ref) break;
+  const bool several = end - i > 1 && p->item[i].device->ops->copy_in_many;
+  p->straight.copy_from = i;
+  p->straight.copy_to = several ? end : i;
+}
+
+/* Runs the passes in order.  Those behind weft__defer_updates need a straight plan. */
 static weft_err compile_make_plan(maker *m) {
   WEFT_TRY(weft__feeds_init(&m->feeds, m->r->n_feed, m->r->feed));
   if (m->feeds.twice >= 0) {
@@ -383,6 +427,7 @@ static weft_err compile_make_plan(maker *m) {
   WEFT_TRY(connect_ends(m));
   if (m->where) WEFT_TRY(weft__plan_insert_copies(m->p));
   m->n_slot = m->p->n_slot;
+  if (m->p->executor != PLAN_DATAFLOW) WEFT_TRY(weft__plan_drop_implied_controls(m->p));
   WEFT_TRY(weft__defer_updates(m->p));
   if (m->p->executor == PLAN_DATAFLOW) return weft__dataflow_map_create(&m->p->dataflow, m->p);
   WEFT_TRY(weft__skip_forwards(m->p));
@@ -391,9 +436,14 @@ static weft_err compile_make_plan(maker *m) {
   WEFT_TRY(weft__fuse_groups(m->p));
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__fuse(m->p));
+  WEFT_TRY(weft__share_operands(m->p));
+  m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__swap_relu_pool(m->p));
+  WEFT_TRY(weft__branches_find(m->p));
   if (m->p->executor == PLAN_STAGED) WEFT_TRY(weft__staged_prepare(m->p));
   WEFT_TRY(find_last_uses(m));
+  m->p->straight.ends_early = may_end_early(m->p);
+  if (m->p->executor == PLAN_SEQUENTIAL && m->p->n_device) find_copies(m->p);
   return weft__cuda_graph_find(m->p);
 }
 
@@ -414,10 +464,23 @@ static bool feeds_are_unknown(const maker *m) {
   return unknown && gpu;
 }
 
+/* Returns true if the request adds several tensors at once, as the gradients of weights that are used several times
+ * are: copying the graph may turn that into one product (exec/passes/unroll_sums.c). */
+static bool adds_many(const maker *m) {
+  enum { MANY = 3 };
+  for (int i = 0; i < m->n_order; i++) {
+    const weft_node *n = m->g->node[m->order[i]];
+    if (weft__node_is(n, KIND_SUM) && n->n_in >= MANY && n->out_shape[0].rank == 2) return true;
+  }
+  return false;
+}
+
 weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
   return weft__plan_create_on(out, g, r, NULL);
 }
 
+/* Up to three graphs take part: the program's, a copy for mixed precision, and a copy of either with unrolled loops.
+ * The plan is made from the last of them.  Only one graph is locked at a time. */
 weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, const plan_devices *where) {
   plan *p = weft__alloc_zero(1, sizeof *p);
   if (!p) return WEFT_OOM;
@@ -451,7 +514,8 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   if (!err && host_only && where && where->assumed && !p->unrolled)
     err = weft__fail(WEFT_UNIMPLEMENTED, "the plan keeps its loops or waits, as the one for all feeds does");
   if (!err) err = compile_make_plan(&m);
-  if (!err && by_feeds && host_only && !p->variants && p->executor == PLAN_DATAFLOW) /* it may be unrolled */
+  const bool may_change = !err && (p->executor == PLAN_DATAFLOW || (p->executor == PLAN_SEQUENTIAL && adds_many(&m)));
+  if (may_change && by_feeds && host_only && !p->variants) /* it may be unrolled, or its sums merged */
     err = weft__variants_create(&p->variants, r->n_feed, NULL, MOST_HOST_VARIANTS);
   pthread_mutex_unlock(&m.g->lock);
   for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);

@@ -139,3 +139,32 @@ TEST(what_is_small_is_folded_still) {
   weft_tensor_destroy(t);
   end(&b);
 }
+
+/* x = 1; then x + 10, where the 10 is made of constants that wait for the update. */
+TEST(a_constant_that_waits_is_folded_and_its_readers_wait) {
+  bench b = begin();
+  weft_tensor *t;
+  shape scalar = SHAPE_SCALAR;
+  const weft_out x = weft__b_node(b.g, "VariableV2", "x", 0, NULL, 2,
+                                  (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &scalar)});
+  const weft_out init = weft__b_binary(b.g, "Assign", x, number(&b, WEFT_FLOAT, 0));
+  const weft_out one = number(&b, WEFT_FLOAT, 1), update = weft__b_binary(b.g, "AssignAdd", x, one);
+  weft__b_push_control(b.g, 1, &update.node);
+  const weft_out late = number(&b, WEFT_FLOAT, 5);
+  weft__b_pop(b.g);
+  const weft_out twice = weft__b_add(b.g, late, late), sum = weft__b_add(b.g, x, twice);
+  weft__b_push_control(b.g, 1, &twice.node);
+  const weft_out after = weft__b_neg(b.g, x);
+  weft__b_pop(b.g);
+  EXPECT_OK(weft__b_ok(b.g));
+  EXPECT_OK(weft__session_create(&b.s, b.g, &(session_opts){.intra_threads = 1, .inter_threads = 1}));
+  EXPECT_OK(weft__session_run(b.s, &(plan_request){.n_target = 1, .target = &init.node}, NULL, NULL, NULL));
+  const weft_out fetch[] = {twice, sum, after, late}; /* each run adds one to x */
+  const float want[] = {10, 12, -3, 5};
+  for (int i = 0; i < 4; i++) {
+    EXPECT_OK(weft__session_run(b.s, &(plan_request){.n_fetch = 1, .fetch = &fetch[i]}, NULL, &t, NULL));
+    EXPECT(TENSOR_DATA(t, float)[0] == want[i]);
+    weft_tensor_destroy(t);
+  }
+  end(&b);
+}

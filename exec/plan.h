@@ -38,6 +38,8 @@ typedef struct plan_item { /* one node to run */
   int *release;       /* straight plans: slots to be cleared once it has run */
   int n_release;
   int stage; /* staged plans: the stage whose receives it needs (exec/executors/staged.h); 0: none */
+  int group; /* straight plans: 1 + the index of its group of branches; 0: none */
+  int lane;  /* of an item of a group: 1 + its lane's number in the plan; 0: none */
 } plan_item;
 
 typedef struct plan_recv { /* staged plans: an item that receives, and from where */
@@ -52,6 +54,15 @@ typedef struct plan_gpu_segment { /* items [from, to) that can be one CUDA graph
   device *device;
 } plan_gpu_segment;
 
+typedef struct plan_group { /* items [from, to): branches that threads may share (exec/branches/branches.h) */
+  int from, to;
+  int n_branch, *begin;    /* branch b is the items [begin[b], begin[b + 1]) */
+  int n_lane;              /* lists of branches that one thread runs, so that they share memory */
+  int n_release, *release; /* slots that several branches read, to be cleared once all have run */
+  atomic_uint runs;        /* so far */
+  atomic_uint cost[2];     /* about how many ns a run takes on one thread and on several; 0: not known */
+} plan_group;
+
 typedef struct layout layout;             /* exec/passes/arena_layout.h */
 typedef struct frame frame;               /* exec/executors/frame.h */
 typedef struct dataflow_map dataflow_map; /* exec/executors/dataflow_map.h */
@@ -61,14 +72,18 @@ typedef enum plan_executor {
    */
   PLAN_SEQUENTIAL,
   PLAN_STAGED,  /* as that, but it waits for other tasks where a stage begins (exec/executors/staged.h) */
-  PLAN_DATAFLOW /* it has control flow or ops that wait (exec/executors/dataflow.h) */
+  PLAN_DATAFLOW /* it has control flow or other ops with OP_ASYNC (exec/executors/dataflow.h) */
 } plan_executor;
 
 typedef struct plan_straight { /* what the sequential and the staged executor know of a plan */
   plan_gpu_segment *gpu_segment;
   int n_gpu_segment;
-  atomic_uint cost; /* about how many ns a run takes; 0: not known */
-  layout *layouts;  /* the plan's lock guards the layouts and the idle frames */
+  plan_group *group; /* in the order of their items */
+  int n_group;
+  atomic_uint cost;       /* about how many ns a run takes; 0: not known */
+  layout *layouts;        /* the plan's lock guards the layouts and the idle frames */
+  int copy_from, copy_to; /* the items [from, to) are copies to one device, and are made together; none: equal */
+  bool ends_early;        /* a run may end while its kernels run (exec/executors/frame.h) */
   frame *idle;
   int n_idle;
   _Atomic(frame *) spare; /* one more idle frame, acquired and released without the lock; NULL: none */
@@ -106,7 +121,7 @@ typedef struct plan {
   int n_constant;
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;
-  bool waits; /* an item may block its thread, so a borrowed thread must not run the plan */
+  bool waits; /* it has OP_BLOCKING items, so a borrowed thread (exec/executors/start.h) must not run it */
   pthread_mutex_t lock;
 
   plan_executor executor; /* which of the following parts are used */
@@ -135,5 +150,12 @@ bool weft__node_takes_ref(const weft_node *n, int i);
 /* Removes the items for which gone[i] is true, which a pass has replaced, and numbers the others again: to[i] becomes
  * the new number of item i, and has room for every item.  No item that stays may wait for one that is gone. */
 void weft__plan_remove_items(plan *p, const bool *gone, int *to);
+/* Puts the items into a new order: order[i] is the old number of the new item i.  to[i] becomes the new number of the
+ * old item i, and has room for every item.  Returns RESOURCE_EXHAUSTED. */
+weft_err weft__plan_reorder(plan *p, const int *order, int *to);
+/* Removes control edges of a straight plan from items whose values the waiting item needs anyway, perhaps through
+ * others.  Such edges would only keep passes from fusing.  If the plan is very large, some stay.  Returns
+ * RESOURCE_EXHAUSTED. */
+weft_err weft__plan_drop_implied_controls(plan *p);
 
 #endif

@@ -4,9 +4,10 @@
  * kernels whose shapes are unknown are not fused.  And a step whose loops depend on feeds (the longest text of a batch,
  * is_training) runs node by node.  With the shapes and the deciding values known, the step is a straight plan that is
  * fused and, on a GPU, captured as a CUDA graph.  So when the same ones come a second time, a plan is made for them,
- * and used whenever they come again.  Without a GPU this is so for every request with loops: a request that runs once
- * need not wait until its loops are unrolled.  All plans of a request share one generator of random numbers per node:
- * it is a resource of the session that is found by the node's name (kernels/random/philox.c).
+ * and used whenever they come again.  Without a GPU this is so for every request with loops or with sums of many
+ * matrices: a request that runs once need not wait until its loops are unrolled.  All plans of a request share one
+ * generator of random numbers per node: it is a resource of the session that is found by the node's name
+ * (kernels/random/philox.c).
  *
  * At most 32 plans are made for a request, without a GPU 8, for at most 4 sets of shapes; none is dropped for another.
  * Sessions of a cluster and mixed precision have none.  WEFT_GPU_FED_LENGTHS=0 or WEFT_GPU_NO_REPLAY=1 turns all of

@@ -90,6 +90,12 @@ struct fusion {
   const op *with_update;
   const update_form *update;
 
+  /* For an op that prepares its input 1 before it uses it: several nodes with one input 1 can share that.  Returns true
+   * if that is worth it for `readers` nodes like this one. */
+  bool (*shares)(const weft_node *n, int64_t readers);
+  const op *prepares;    /* input: input 1 of such a node; output: bytes */
+  const op *on_prepared; /* runs the node; inputs: the node's, then those bytes */
+
   /* Runs the node with the variable itself as input 0 in place of its value, because the op reads only some rows. */
   const op *on_variable;
 

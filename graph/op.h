@@ -104,13 +104,13 @@ typedef struct op_case {
 enum {
   OP_INPLACE = 1,      /* output 0 may overwrite input 0 (or 1), element by element */
   OP_CONTROL_FLOW = 2, /* Switch, Merge, ...: the dataflow executor handles it */
-  OP_ASYNC = 4,        /* may complete later without holding a thread (queues): the dataflow executor runs it */
+  OP_ASYNC = 4,        /* may complete later without holding a thread (queues, _Recv): plan_executor in exec/plan.h */
   OP_NO_FOLD = 8,      /* never folded (stateful ops never are) */
   OP_SEED = 16,        /* has the attributes seed and seed2 */
   /* its outputs are the same in every step (VariableV2, VarHandleOp, queue handles), so a plan runs it once and
    * keeps them */
   OP_ONCE = 32,
-  OP_BLOCKING = 64,    /* may hold its thread for long (functions, iterators): runs on the blocking pool */
+  OP_BLOCKING = 64,    /* may hold its thread while it waits (functions, iterators): not for borrowed threads */
   OP_SHAPE_ONLY = 128, /* its outputs depend only on the shapes of its inputs */
   OP_TAKES = 256,      /* waits for an element of a queue, an accumulator or a staging area, and takes it */
   OP_FORWARDS = 512, /* passes on input 0 unchanged (Merge: one of its inputs), so a handle can be traced through it */

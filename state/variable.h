@@ -3,7 +3,7 @@
  * Readers share the current buffer.  A writer that finds the buffer shared writes to a copy and swaps it in.  So an
  * update is atomic for readers, and a buffer that is being sent is never overwritten.
  *
- * `lock` guards the value.  Any thread may call these functions; a variable is a reference-counted resource. */
+ * `lock` guards value, deferred and dropped.  Any thread may call these functions; a variable is a counted resource. */
 #ifndef WEFT_STATE_VARIABLE_H
 #define WEFT_STATE_VARIABLE_H
 
@@ -30,7 +30,7 @@ weft_err weft__variable_create(variable **out, weft_dtype dtype, const shape *de
 /* Shares the current value with *out, which is empty.  Returns FAILED_PRECONDITION "Attempting to use uninitialized
  * value NAME". */
 weft_err weft__variable_read(variable *v, weft_tensor *out);
-/* Sets that error, with the fact ERROR_UNINITIALIZED, and returns its code. */
+/* Sets the error of weft__variable_read, with the fact ERROR_UNINITIALIZED, and returns its code. */
 weft_err weft__variable_uninitialized_error(const variable *v);
 bool weft__variable_initialized(variable *v);
 /* Stores the shape of the value, which may have deferred steps.  Returns false if the variable is uninitialized. */
@@ -51,7 +51,7 @@ void weft__variable_lock_deferred(int n, variable *const *v);
  * uninitialized, and ABORTED if it would need a copy while the thread captures a CUDA graph. */
 weft_err weft__variable_writable(variable *v, weft_tensor **out);
 
-/* Stores argument i of a kernel, a reference or a resource, as a variable; borrowed. */
+/* Finds the variable that argument i of a kernel names, by a reference or a handle; *v is borrowed. */
 weft_err weft__kernel_variable(const kernel *k, int i, variable **v);
 /* Returns TensorFlow's error for an update of a variable (argument 0) that has no value yet. */
 weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v);

@@ -4,13 +4,14 @@
  * there and runs none, and other threads can go on enqueueing work.  The graph owns the scratch memory that the kernels
  * allocate meanwhile.
  *
- * The graph contains the addresses of its variables.  weft__variable_assign writes into the buffer that the variable
- * has, so a variable moves only if its size changed or if another step shared its value when it was assigned.  A graph
- * with a variable that has moved, or has another shape, is not launched: the frame enqueues its kernels one by one as
- * long as the variable is elsewhere.  The segment is not captured again, because moves are rare, and a program in which
- * a variable moves in every step would capture in every step.  The results are the same; only the time differs.  The
- * graph keeps its scratch memory and its variables until the frame is destroyed, launched or not.  A frame that is
- * created later, because this one was in use or the feeds had other shapes, captures its own graph.
+ * When variables move.  The graph contains the addresses of its variables.  weft__variable_assign writes into the
+ * buffer that the variable has.  So the variable gets another buffer in two cases only: the assigned value has another
+ * size, or another step shared the old value at that moment.  If a variable of the graph has moved, or has another
+ * shape, the graph is not launched.  The frame enqueues the kernels one by one as long as the variable is elsewhere.
+ * The results are the same; only the time differs.  The segment is not captured again: a program in which a variable
+ * moves in every step would capture in every step.  The graph keeps its scratch memory and its variables until the
+ * frame is destroyed, launched or not.  A frame that is created later, because this one was in use or the feeds had
+ * other shapes, captures its own graph.
  *
  * A frame and its graphs belong to one run at a time.  The locks of the variables are held, in the order of their
  * addresses, from the check that they have not moved until the graph is enqueued.
@@ -24,12 +25,13 @@
  * kernels, and only inside a graph do kernels run side by side (cuda_graph_streams.h).  So a step that reads or assigns
  * the variable later sees what the graph wrote.  That is why the locks end when the graph is enqueued.  One capture
  * runs on a device at a time: capture_begin waits for the other (device/device.h).  An error of a kernel in the graph
- * is reported when the run waits for the device; it does not name a node, and WEFT_GPU_NO_REPLAY finds the node.
+ * is reported when a run waits for the device.  It does not say which node failed.  run.c adds the names of the plan's
+ * first and last node on that device; with WEFT_GPU_NO_REPLAY=1 the error names the node.
  *
  * If the environment variable WEFT_GPU_NO_REPLAY is set, plans have no segments and nothing is captured ("replay" is an
  * older word for launching a CUDA graph); docs/gpu.md says what else it turns off.  sequential.c does not call
- * weft__cuda_graph_run in a run that is traced, that waits for each kernel (sync_runs, set by WEFT_GPU_CAREFUL), or
- * that still has to run the OP_ONCE items. */
+ * weft__cuda_graph_run in a run that is traced, that waits for each kernel (sync_runs: positive by WEFT_GPU_CAREFUL,
+ * negative by WEFT_GPU_NO_REPLAY), or that still has to run the OP_ONCE items. */
 #include "exec/executors/cuda_graph.h"
 
 #include "base/alloc.h"
@@ -93,8 +95,14 @@ static int segment_end(const plan *p, const bool *steady, int i, device **d, int
   return end;
 }
 
+/* Returns true if no run of the plan launches a CUDA graph. */
+static bool plan_never_captures(const plan *p) {
+  const bool every_run_is_synchronous = p->sync_runs < 0; /* WEFT_GPU_NO_REPLAY */
+  return !p->n_device || p->executor == PLAN_DATAFLOW || every_run_is_synchronous;
+}
+
 weft_err weft__cuda_graph_find(plan *p) {
-  if (!p->n_device || p->executor == PLAN_DATAFLOW || p->sync_runs < 0) return WEFT_OK;
+  if (plan_never_captures(p)) return WEFT_OK;
   bool *steady = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *steady);
   p->straight.gpu_segment = weft__arena_alloc(&p->arena, sizeof *p->straight.gpu_segment * (size_t)(p->n_item + 1));
   weft_err err = steady && p->straight.gpu_segment ? WEFT_OK : WEFT_OOM;
@@ -115,13 +123,18 @@ weft_err weft__cuda_graph_find(plan *p) {
   return err;
 }
 
-/* ---- inputs, outputs and variables of a capture ------------------------------------------------ */
+/* ---- inputs, outputs and variables of a capture ------------------------------------------------
+ *
+ * Two fields of a buffer (tensor/tensor.h) tell where a value is.  `memory` is set if it is in GPU memory.  `transient`
+ * is set if it is in the arena of its frame, so that it has the same address in every run of the frame. */
 
 typedef struct graph_slot { /* an input from outside the segment, or an output that is read after it */
   int slot;
   weft_tensor t; /* not retained, unless it is owned; empty if the slot has a reference */
-  bool owned;    /* t is a copy of a value in host memory, because the slot may get another value in a later run */
-  variable *ref; /* the variable that the slot's reference or handle names, or NULL; of an input, it is in var[] too */
+  bool owned;    /* t is a copy of a value in host memory: an input's is compared in later runs, an output's is handed
+                  * on after a launch */
+  variable *ref; /* the variable that the slot's reference or handle names (an input's is in cuda_graph.var, too); NULL:
+                  * the slot has a value */
 } graph_slot;
 
 typedef struct used_variable {
@@ -132,7 +145,7 @@ typedef struct used_variable {
 } used_variable;
 
 struct cuda_graph { /* one GPU segment in one frame */
-  bool ran_once;    /* weft__cuda_graph_run was called since the last graph_reset; its first call captures nothing */
+  bool ran_once;    /* weft__cuda_graph_run was called since the last graph_reset: the next call may capture */
   bool never_capture;
   int aborted;             /* captures that ended without a launch, mostly because another step used a variable */
   void *graph;             /* the device's graph; NULL: not captured */
@@ -223,8 +236,8 @@ static bool graph_note_tensor(cuda_graph *cg, const value *from, int slot, const
 }
 
 /* Records input j or its variable.  Returns false if the input may be at another address in the next run.
- * - Constants never move, and neither do values in the frame's arena, whose buffers have `transient` set.
- * - A value in host memory (its buffer has no `memory`) may move, because its elements are compared instead.
+ * - Constants never move, and neither do values in the frame's arena.
+ * - A value in host memory may move, because its elements are compared instead.
  * - A feed in GPU memory is assumed to stay.  While it is elsewhere, graph_inputs_stayed returns false, and the kernels
  *   are enqueued one by one. */
 static bool graph_note_input(cuda_graph *cg, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
@@ -399,7 +412,7 @@ static weft_err graph_launch_locked(cuda_graph *cg, device *d, bool *done) {
 
 /* Captures the segment and launches it; *done says whether a launch was tried.  If not, the caller runs the items:
  * - If another step reads or replaces a variable meanwhile, a later run tries again, until MAX_ABORTED captures have
- *   ended so.
+ *   ended so.  graph_reset clears ran_once, so the next run captures nothing, and the one after it tries again.
  * - After any other failure of the capture the segment is never captured again.
  * Fails with *done true if the launch fails, and with *done false if there is no memory to list the inputs, or if the
  * device cannot begin a capture. */

@@ -1,8 +1,8 @@
 /* cuda_graph_streams.h - which captured kernels may run at the same time.
  *
- * A kernel must come after those that wrote what it reads, and after those that read or wrote what it writes.
- * Addresses are compared and not values, since values of a frame that are not needed at the same time share memory.
- * Nothing else orders the work of one GPU. */
+ * A kernel must run after those that wrote what it reads, and after those that read or wrote what it writes.  So the
+ * ranges of addresses that kernels access are compared.  Names of values would not do: values of a frame that are not
+ * needed at the same time share memory.  Inside a captured graph, nothing else orders kernels. */
 #ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_STREAMS_H
 #define WEFT_EXEC_EXECUTORS_CUDA_GRAPH_STREAMS_H
 
@@ -20,20 +20,23 @@ typedef struct items_before { /* per stream: the last item that runs before an i
 } items_before;
 
 typedef struct graph_streams {
-  access *list;
+  access *list; /* the accesses of all captured items */
   int n;
-  int64_t room;
+  int64_t room; /* the capacity of list (base/array.h) */
   int n_captured;
-  int *stream_of;       /* per captured item */
-  items_before *before; /* per captured item */
-  int64_t room_item, room_before;
-  int tail[CAPTURE_STREAMS]; /* the last item of each; -1: none */
+  int *stream_of;            /* per captured item */
+  items_before *before;      /* per captured item */
+  int64_t room_item;         /* the capacity of stream_of */
+  int64_t room_before;       /* the capacity of before */
+  int tail[CAPTURE_STREAMS]; /* per stream: its last item; -1: none */
 } graph_streams;
 
-/* init makes an empty set and cannot fail; finish frees it.  One thread captures, and uses it. */
+/* init makes an empty set and cannot fail; finish frees it.  Only the thread that captures uses the set. */
 void weft__graph_streams_init(graph_streams *l);
 void weft__graph_streams_finish(graph_streams *l);
-/* The item is to be enqueued next: gives it a stream of the capture.  An item that enqueues nothing gets none. */
+/* Chooses a stream of the capture for the item and tells the device, which captures the kernels that this thread
+ * enqueues next on that stream.  An item that enqueues nothing gets no stream.  Returns RESOURCE_EXHAUSTED, or the
+ * device's error. */
 weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item);
 
 #endif

@@ -3,14 +3,11 @@
  * A thread that ends a node continues with one of the nodes that became ready.  It submits the others to the pool if
  * they are expensive enough.  A kernel that has to wait is deferred: its node stays counted as active.  What happens
  * when the kernel ends depends on how the run was started:
- *   weft__dataflow_run    The node goes into the inbox of the thread that sleeps in this function, or to the pool if
- *   that
- *                         thread is busy.  The thread that ended the wait never runs nodes.
- *   weft__dataflow_start  The thread that ended the wait, usually a transport's, runs cheap nodes itself and submits
- *   the
- *                         rest to the pool.  A short step then needs no switch of threads. If that thread is already
- *                         running nodes, it takes the node when it has finished (`this_thread.ended`).  So two runs
- *                         that feed each other do not recurse.
+ * - weft__dataflow_run: the node goes into the inbox of the thread that sleeps in this function, or to the pool if that
+ *   thread is busy.  The thread that ended the wait never runs nodes.
+ * - weft__dataflow_start: the thread that ended the wait, usually a transport's, runs cheap nodes itself and submits
+ *   the rest to the pool.  A short step then needs no switch of threads.  If that thread is already running nodes, it
+ *   takes the node when it has finished (`this_thread.ended`).  So two runs that feed each other do not recurse.
  *
  * After the first error (exec/executors/run.h) nodes that become ready are dropped, and the run ends when the last
  * active node has ended.

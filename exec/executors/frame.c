@@ -2,7 +2,8 @@
  *
  * The plan's lock guards its idle frames and its layouts.  It is held neither while a frame is made nor while its
  * values are cleared, because both take long.  One idle frame, the spare, needs no lock: a thread owns what it
- * exchanged for NULL.  So a plan that one thread runs at a time, as most do, takes the lock only in its first runs.
+ * exchanged for NULL.  So a plan that one thread runs at a time, as most do, takes the lock only in its first runs.  A
+ * plan that takes turns with two frames (frame.h) takes it in each run.
  *
  * A frame refers to resources of its generation (OP_ONCE), and its CUDA graphs to variables.  When a resource has left
  * its table, the plan's next run destroys the idle frames of earlier generations, so that they keep nothing alive. */
@@ -13,6 +14,7 @@
 #include "state/resource.h"
 
 enum { MAX_IDLE = 8, MAX_LAYOUTS = 16 };
+static const size_t PAIR_BYTES = (size_t)64 << 20; /* more is not kept twice for the sake of feeds */
 
 static int plan_count_inputs(const plan *p) {
   int n = 0;
@@ -120,6 +122,14 @@ static const layout *find_layout(const plan *p, uint64_t key) {
   return NULL;
 }
 
+/* True if the plan has feeds, and a frame takes little memory: an arena, and on a GPU copies of the constants. */
+static bool frame_may_pair(const frame *f, const plan *p) {
+  if (!p->straight.ends_early || !p->n_feed || !f->layout) return false;
+  size_t bytes = f->layout->size[1];
+  for (int i = 0; i < p->n_constant && bytes <= PAIR_BYTES; i++) bytes += weft__tensor_bytes(&p->constant[i]);
+  return bytes <= PAIR_BYTES;
+}
+
 static weft_err frame_create(frame **out, plan *p, uint64_t key, uint64_t generation) {
   frame *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
@@ -136,6 +146,7 @@ static weft_err frame_create(frame **out, plan *p, uint64_t key, uint64_t genera
     return err;
   }
   point_kernels(f, p);
+  f->may_pair = frame_may_pair(f, p);
   for (int i = 0; i < p->n_constant; i++) weft__tensor_share(&f->slot[p->constant_slot[i]].t, &p->constant[i]);
   *out = f;
   return WEFT_OK;
@@ -144,6 +155,14 @@ static weft_err frame_create(frame **out, plan *p, uint64_t key, uint64_t genera
 static bool frame_fits(const frame *f, uint64_t key, uint64_t generation) {
   return f->key == key && f->generation == generation;
 }
+
+bool weft__frame_runs(const frame *f) {
+  device *d = f->mark ? f->plan->device[0] : NULL;
+  return d && d->ops->step_runs(d, f->mark);
+}
+
+/* Returns true if a run should take another frame, because kernels of this one may still be running. */
+static bool frame_is_busy(const frame *f) { return f->may_pair && weft__frame_runs(f); }
 
 /* Puts the frame among the idle ones.  Destroys it if there are enough of them. */
 static void frame_keep(frame *f) {
@@ -173,7 +192,7 @@ static frame *idle_frame_take(plan *p, uint64_t key, uint64_t generation, frame 
   frame *found = NULL;
   pthread_mutex_lock(&p->lock);
   for (frame **at = &p->straight.idle; *at;)
-    if (!found && frame_fits(*at, key, generation))
+    if (!found && frame_fits(*at, key, generation) && !frame_is_busy(*at))
       frame_unlink(p, at, &found);
     else if ((*at)->generation < generation)
       frame_unlink(p, at, stale);
@@ -194,7 +213,7 @@ static void frames_destroy(frame *f) {
 
 weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation) {
   frame *spare = atomic_exchange_explicit(&p->straight.spare, NULL, memory_order_acq_rel), *stale = NULL;
-  if (spare && frame_fits(spare, key, generation)) {
+  if (spare && frame_fits(spare, key, generation) && !frame_is_busy(spare)) {
     *out = spare;
     return WEFT_OK;
   }
@@ -235,8 +254,8 @@ static void frame_record_stats(frame *f) {
   p->straight.layouts = l;
 }
 
-/* Adds the stats of a good run to the plan.  True if the plan has a layout now, so that the frame, which was made
- * without one, is of no more use. */
+/* Adds the stats of a run that succeeded to the plan.  Returns true if the plan has a layout now: then the frame, which
+ * was made without one, is of no more use. */
 static bool frame_is_stale(frame *f, bool ok) {
   plan *p = f->plan;
   pthread_mutex_lock(&p->lock);

@@ -1,7 +1,14 @@
 /* frame.h - the memory that one run of a plan uses; frames are reused from run to run.
  *
  * A frame has the slots, the arena, and the kernels, whose arguments point at the slots.  A frame belongs to one run at
- * a time.  A run takes the plan's lock at most to acquire a frame and to release it. */
+ * a time.  A run takes the plan's lock at most to acquire a frame and to release it.
+ *
+ * A run from which the host reads nothing (plan_straight.ends_early) may end, and release its frame, while its GPU's
+ * kernels run.  A next run that takes the same frame is safe:
+ * - its kernels are queued behind those of the earlier run;
+ * - its copies to the GPU, which could overwrite what those kernels read, wait for them.
+ * If there are feeds and the arena is small, the next run takes another frame, so that its feeds are copied meanwhile.
+ * The plan then takes turns with two frames. */
 #ifndef WEFT_EXEC_EXECUTORS_FRAME_H
 #define WEFT_EXEC_EXECUTORS_FRAME_H
 
@@ -28,11 +35,15 @@ struct frame {
   buffer **card;                 /* per device of the plan: its arena there */
   struct cuda_graph *cuda_graph; /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
   void (*destroy_cuda_graphs)(frame *f); /* set by cuda_graph.c, which includes this header and not the reverse */
+  bool may_pair;                         /* while its kernels run, the next run takes another frame */
+  uint64_t mark;  /* names the end of its last run, if that ended early (device_ops.end_step); else 0 */
   bool capturing; /* a CUDA graph is being captured: it keeps the scratch memory of the kernels */
   step step;
   frame *next;
 };
 
+/* Returns true if kernels of its last run may still be running. */
+bool weft__frame_runs(const frame *f);
 /* Takes an idle frame for these feed shapes and this generation of resources, or creates one, and destroys idle frames
  * of earlier generations.  The caller releases it with weft__frame_release.  Returns RESOURCE_EXHAUSTED.  Any thread
  * may call it. */

@@ -70,3 +70,34 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
   for (int j = 0; j < it->n_release; j++) weft__tensor_clear(&f->slot[it->release[j]].t);
   return WEFT_OK;
 }
+
+/* A value that is on a device already is copied by itself. */
+static weft_err copy_by_itself(frame *f, int i, plan_run *run, bool *done) {
+  const weft_tensor *in = f->kernel[i].in[0];
+  *done = in->buf && in->buf->memory;
+  return *done ? weft__item_run(f, i, run) : WEFT_OK;
+}
+
+weft_err weft__items_copy(frame *f, int from, int to, plan_run *run) {
+  enum { TOGETHER = 256 };
+  weft_tensor *dst[TOGETHER];
+  const weft_tensor *src[TOGETHER];
+  const plan_item *item = f->plan->item;
+  device *d = item[from].device;
+  for (int i = from, n; i < to;) {
+    const int first = i;
+    for (n = 0; i < to && n < TOGETHER; i++) {
+      bool done;
+      WEFT_TRY(copy_by_itself(f, i, run, &done));
+      if (done) continue;
+      src[n] = f->kernel[i].in[0];
+      dst[n] = weft__out(&f->kernel[i], 0, &src[n]->shape);
+      if (!dst[n++]) return weft__item_error(&item[i], WEFT_RESOURCE_EXHAUSTED);
+    }
+    const weft_err err = d->ops->copy_in_many(d, n, dst, src);
+    if (err) return weft__item_error(&item[first], err);
+    for (int j = first; j < i; j++)
+      for (int r = 0; r < item[j].n_release; r++) weft__tensor_clear(&f->slot[item[j].release[r]].t);
+  }
+  return WEFT_OK;
+}

@@ -21,4 +21,8 @@ weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, wef
  * later item reads.  The error names the node. */
 weft_err weft__item_run(frame *f, int i, plan_run *run);
 
+/* Runs items [from, to) of a straight plan, which all copy to one device (plan_straight.copy_from), as one piece of
+ * work. */
+weft_err weft__items_copy(frame *f, int from, int to, plan_run *run);
+
 #endif

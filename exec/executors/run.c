@@ -143,9 +143,8 @@ static weft_err fetch_all(const plan *p, const value *slot, const plan_run *run)
 
 /* ---- the end ---- */
 
-/* Waits for a device.  An error does not say which kernel failed, so the message names the first and the last node. */
-static weft_err end_device(const plan *p, device *d) {
-  const weft_err err = d->ops->sync(d);
+/* An error of a device does not say which kernel failed, so the message names the first and the last node. */
+static weft_err name_nodes(const plan *p, const device *d, weft_err err) {
   const weft_node *first = NULL, *last = NULL;
   for (int i = 0; err && i < p->n_item; i++)
     if (p->item[i].device == d) {
@@ -164,10 +163,16 @@ static weft_err end_devices(plan *p, weft_err err) {
   for (int left = p->sync_runs; left > 0 && !atomic_compare_exchange_weak(&p->sync_runs, &left, left - 1);) continue;
   status first = {0};
   weft__status_update(&first, err);
-  for (int i = 0; i < p->n_device; i++) weft__status_update(&first, end_device(p, p->device[i]));
+  for (int i = 0; i < p->n_device; i++)
+    weft__status_update(&first, name_nodes(p, p->device[i], p->device[i]->ops->sync(p->device[i])));
   err = weft__status_raise(&first);
   weft__status_finish(&first);
   return err;
+}
+
+weft_err weft__run_end_early(const plan *p, uint64_t *mark) {
+  device *d = p->device[0];
+  return name_nodes(p, d, d->ops->end_step(d, mark));
 }
 
 weft_err weft__run_results(plan *p, const plan_run *given, const value *slot, weft_err err) {

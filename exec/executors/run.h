@@ -23,9 +23,9 @@ typedef void run_done(void *arg, weft_err err);
 
 typedef struct active_run {
   plan *plan;
-  plan_run *given;
-  pool *tasks;    /* where work goes that does not run on the thread at hand */
-  run_done *done; /* called once, at the end, with arg; NULL: a thread waits for the end */
+  plan_run *given; /* the caller's */
+  pool *tasks;     /* takes work that does not run on the thread at hand (exec/executors/start.h) */
+  run_done *done;  /* called once, at the end, with arg; NULL: a thread waits for the end */
   void *arg;
   cancel_watch watch;
   bool watching;
@@ -57,6 +57,9 @@ weft_err weft__run_check_time(const plan_run *given);
 /* Waits for the plan's GPUs and, if neither err nor they report an error, fetches the results from the slots.  Returns
  * err, or else the GPUs' first error. */
 weft_err weft__run_results(plan *p, const plan_run *given, const value *slot, weft_err err);
+/* Ends a run from which the host reads nothing, while its kernels may run: waits for the runs before it.  *mark is that
+ * of device_ops.end_step. */
+weft_err weft__run_end_early(const plan *p, uint64_t *mark);
 /* Updates an estimate of a cost.  The estimate stays close to the minimum, because longer times include preemption; it
  * rises slowly if the work really takes longer.  Several runs of a plan may update it at once, without a lock; then one
  * of the measurements is lost, which does no harm. */

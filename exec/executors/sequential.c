@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/denormal.h"
+#include "exec/branches/branch_run.h"
 #include "exec/executors/cuda_graph.h"
 #include "state/resource.h"
 
@@ -25,14 +26,31 @@ static bool has_arrived(const frame *f, const plan_item *it) {
   return f->plan->executor == PLAN_STAGED && it->n_out == 1 && (it->op->flags & OP_ASYNC);
 }
 
+/* Not in a run that looks at each item by itself. */
+static bool copies_at_once(const frame *f, const plan_run *run, int to) {
+  const plan_straight *s = &f->plan->straight;
+  return s->copy_to > s->copy_from && s->copy_to <= to && !f->stats && !run->log && !f->plan->sync_runs;
+}
+
 static weft_err run_items(frame *f, plan_run *run, int from, int to) {
   WEFT_ASSERT(from >= 0 && from <= to && to <= f->plan->n_item);
   for (int i = from; i < to; i++) {
     const plan_item *it = &f->plan->item[i];
     if (f->once_done && (it->op->flags & OP_ONCE)) continue;
     WEFT_TRY(weft__run_check_time(run));
+    if (i == f->plan->straight.copy_from && copies_at_once(f, run, to)) {
+      i = f->plan->straight.copy_to;
+      WEFT_TRY(weft__items_copy(f, f->plan->straight.copy_from, i--, run));
+      continue;
+    }
     if (has_arrived(f, it)) {
       if (f->stats) f->stats[it->first_out] = (buffer_stats){.root = -1, .alias = -1};
+      continue;
+    }
+    if (it->group) {
+      plan_group *g = &f->plan->straight.group[it->group - 1];
+      WEFT_TRY(weft__branches_run(f, run, g));
+      i = g->to - 1;
       continue;
     }
     WEFT_TRY(weft__item_run(f, i, run));
@@ -76,6 +94,8 @@ weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run) {
   }
   f->step = run->step;
   f->step.deadline_ns = run->deadline_ns;
+  if (weft__frame_runs(f)) p->device[0]->ops->order_copies_in(p->device[0]);
+  f->mark = 0;
   for (int i = 0; i < p->n_feed; i++) weft__tensor_share(&f->slot[i].t, run->feed[i]);
   *out = f;
   return WEFT_OK;
@@ -84,7 +104,9 @@ weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run) {
 weft_err weft__sequential_run(plan *p, plan_run *run) {
   frame *f;
   WEFT_TRY(weft__frame_begin(&f, p, run));
-  const weft_err err = weft__run_results(p, run, f->slot, weft__frame_run(f, run, 0, p->n_item));
+  weft_err err = weft__frame_run(f, run, 0, p->n_item);
+  const bool early = !err && p->straight.ends_early && !p->sync_runs && !run->log;
+  err = early ? weft__run_end_early(p, &f->mark) : weft__run_results(p, run, f->slot, err);
   weft__frame_release(f, err == WEFT_OK);
   return err;
 }

@@ -1,14 +1,17 @@
 /* staged.c - orders a plan by stages, and runs it stage by stage.
  *
- * All receives start when the run starts.  In an asynchronous run, the thread that delivers the last value of a stage
- * runs that stage and the next ones as long as they are short and need not wait; a long stage is submitted to the pool.
- * In a synchronous run the waiting thread runs every stage.
+ * All receives start when the run starts.  One thread at a time runs the stages of a run.  Where a stage cannot begin,
+ * that thread parks the run, which means that it stores the stage in awaited_stage.
  *
- * One thread at a time runs the stages of a run.  Where a stage of an asynchronous run cannot begin, that thread parks
- * the run: it stores the stage in awaited_stage and leaves.  The thread that delivers the last value of this stage (of
- * any stage, once the run has failed) sets awaited_stage to -1 and continues the run.  The thread of a synchronous run
- * sleeps instead, and sets awaited_stage to -1 itself.  A run's lock guards its counts and its first failure
- * (exec/executors/run.h).
+ * A synchronous run (weft__staged_run) belongs to one thread, which runs every stage.  It sleeps while the run is
+ * parked, and sets awaited_stage to -1 itself.
+ *
+ * In an asynchronous run (weft__staged_start) the thread that parks the run leaves.  The thread that delivers the last
+ * value of the awaited stage (after a failure: that ends the last receive) sets awaited_stage to -1 and continues the
+ * run.  That thread counts as borrowed: it runs the stage and the next ones as long as they are short and need not
+ * wait, and submits the run to the pool before a long one.
+ *
+ * A run's lock guards its counts and its first failure (exec/executors/run.h).
  *
  * If the run has a timeout, the master gives the step a deadline; it may also cancel the step.  Both end the receives
  * (state/rendezvous.h), and so the run.  If a faulty master gave wrong stage numbers, tasks may wait for each other
@@ -58,9 +61,9 @@ static int compare_sort_keys(const void *a, const void *b) {
   return (int)x->send - (int)y->send;
 }
 
-/* Stage numbers come from another task, and some arrays have an entry per stage, so larger numbers count as STAGE_MAX:
- * all those stages are one, which begins when all its receives have ended.  A step with so many stages may wait until
- * its deadline or its cancellation for a value that depends on one of its own sends. */
+/* The largest stage number; larger ones are replaced by it.  Stage numbers come from another task, and some arrays have
+ * an entry per stage, so a limit is needed.  All stages from here on thus become one.  Such a stage may wait for a
+ * value that depends on a send of the same stage; then the run waits until its deadline or its cancellation. */
 enum { STAGE_MAX = 1 << 16 };
 
 static int stage_of(const weft_node *n, const int *stage) {
@@ -245,8 +248,8 @@ static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks
   return WEFT_OK;
 }
 
-/* Starts all receives.  Values may arrive at once.  They are stored and counted; but the run is not continued by their
- * threads, since awaited_stage is -1 until this thread parks the run. */
+/* Starts all receives.  Values may arrive on other threads before this function returns.  Those threads store and count
+ * them, but do not continue the run: awaited_stage is -1 until this thread parks the run. */
 static void staged_begin_receives(staged *s) {
   rendezvous *r = s->run.given->step.rendezvous;
   const plan *p = s->run.plan;
@@ -272,44 +275,46 @@ static weft_err staged_run_stage(staged *s, int stage) {
   return err;
 }
 
-/* Returns true if the stage may begin, or, with the failure in *err, if the run may end.  If not, the run is parked: an
- * asynchronous one is continued by the thread that delivers the stage's last value.  A run that failed waits until all
- * its receives have ended; weft__run_fail cancels the step, which ends them. */
+/* Finds what the run does next:
+ *   returns  *err         meaning
+ *   true     WEFT_OK      the stage may begin
+ *   true     the failure  the run has failed and may end
+ *   false    either       the run is parked: receives must end first
+ * A run that failed is parked until all its receives have ended; weft__run_fail cancels the step, which ends them. */
 static bool stage_try_begin(staged *s, int stage, weft_err *err) {
   pthread_mutex_lock(&s->run.lock);
   *err = weft__status_raise(&s->run.failure);
-  bool now = *err ? s->outstanding == 0 : s->unfinished[stage] == 0;
-  if (!now) s->awaited_stage = stage;
+  const bool ready = *err ? s->outstanding == 0 : s->unfinished[stage] == 0;
+  if (!ready) s->awaited_stage = stage;
   pthread_mutex_unlock(&s->run.lock);
-  return now;
+  return ready;
 }
 
-/* Passes the run to the pool if the stage is long.  Without memory for that it stays on this thread: late callbacks of
- * an event loop are better than a failed step. */
+/* Submits the run to the pool, and returns true, if the stage is long.  If memory is short, the run stays on this
+ * thread: late callbacks of an event loop are better than a failed step. */
 static bool stage_try_pass_to_pool(staged *s, int stage) {
   const plan *p = s->run.plan;
   return !weft__cost_is_short(&p->staged.cost[stage], p) &&
          weft__pool_submit(s->run.tasks, staged_continue_on_pool, s) == WEFT_OK;
 }
 
-/* Runs stage after stage.  Returns true if all is over; false if a stage must be waited for or, on a borrowed thread,
- * was passed to the pool: then the run may have ended already and must not be used. */
+/* Runs stage after stage.  Returns true if the run may end, with its result in *err.  Returns false if it was parked or
+ * submitted to the pool: if it is asynchronous, another thread may have ended it already, so it must not be used. */
 static bool staged_run_ready_stages(staged *s, bool borrowed, weft_err *err) {
   for (;;) {
-    const bool over = s->next >= s->run.plan->n_item;
+    const bool all_ran = s->next >= s->run.plan->n_item;
     /* After the last item, stage_try_begin is called once more: if the run failed early, receives may be
      * outstanding. */
-    const int stage = over ? s->run.plan->staged.n_stage - 1 : s->run.plan->item[s->next].stage;
+    const int stage = all_ran ? s->run.plan->staged.n_stage - 1 : s->run.plan->item[s->next].stage;
     if (!stage_try_begin(s, stage, err)) return false;
-    if (*err || over) return true;
+    if (*err || all_ran) return true;
     if (borrowed && stage_try_pass_to_pool(s, stage)) return false;
     *err = staged_run_stage(s, stage);
     if (*err) weft__run_fail(&s->run, *err);
   }
 }
 
-/* Continues an asynchronous run that is not parked, and ends it if all is over.  borrowed: the calling thread runs only
- * short stages. */
+/* Continues an asynchronous run that is not parked, and ends it if nothing is left to do.  borrowed: see start.h. */
 static void staged_continue(staged *s, bool borrowed) {
   weft_err err;
   if (!staged_run_ready_stages(s, borrowed, &err)) return;

@@ -5,6 +5,7 @@
 #include "exec/passes/arena_layout.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/guard.h"
 #include "exec/passes/copy_insertion.h"
 #include <stdlib.h>
@@ -31,8 +32,9 @@ void weft__buffer_stats_note(buffer_stats *stats, const plan *p, int item, const
       continue; /* copies to the host have pinned memory of their own */
     for (int i = 0; i < it->n_in && l->alias < 0; i++)
       if (!it->in[i].from_ref && slot[it->in[i].slot].t.buf == t->buf) l->alias = i;
-    if (l->alias >= 0)
-      l->root = stats[it->in[l->alias].slot].root;
+    const int from = l->alias >= 0 ? it->in[l->alias].slot : -1;
+    if (from >= 0)
+      l->root = p->slot_item[from] >= 0 ? stats[from].root : -1; /* a feed and a constant have no place */
     else if (weft__buffer_is_unique(t->buf) && t->data == t->buf->data)
       l->root = s;
     l->bytes = weft__tensor_bytes(t);
@@ -41,6 +43,7 @@ void weft__buffer_stats_note(buffer_stats *stats, const plan *p, int item, const
 
 typedef struct region {
   int root, begin, end; /* alive from item begin to item end */
+  int from, to, lane;   /* the same with all that may run beside these items; the only lane that has them, or 0 */
   size_t bytes, offset;
 } region;
 
@@ -62,6 +65,28 @@ static void widen_lifetimes_of_copies(const plan *p, const buffer_stats *stats, 
   }
 }
 
+/* The group of item i, or NULL.  What a copy reads stays until item n_item, of which there is none. */
+static const plan_group *group_of(const plan *p, int i) {
+  const int group = i >= 0 && i < p->n_item ? p->item[i].group : 0;
+  return group ? &p->straight.group[group - 1] : NULL;
+}
+
+/* Sets from, to and lane: the items of a group may run at the same time. */
+static void find_company(const plan *p, region *r) {
+  WEFT_ASSERT(r->begin >= 0 && r->begin < p->n_item && r->begin <= r->end);
+  const plan_group *first = group_of(p, r->begin), *last = group_of(p, r->end);
+  const int lane = first ? p->item[r->begin].lane : 0;
+  r->from = first ? first->from : r->begin;
+  r->to = last ? last->to - 1 : r->end;
+  r->lane = last && p->item[r->end].lane == lane ? lane : 0;
+}
+
+/* Returns true if both are alive at the same time.  The items of a lane run one after the other. */
+static bool regions_meet(const region *a, const region *b) {
+  if (a->lane && a->lane == b->lane) return a->begin <= b->end && b->begin <= a->end;
+  return a->from <= b->to && b->from <= a->to;
+}
+
 /* Finds for each root the item that makes it and the last item that reads it, under any of its slots. */
 static void find_lives(const plan *p, const buffer_stats *stats, region *of_slot) {
   for (int s = 0; s < p->n_slot; s++) of_slot[s] = (region){.root = -1};
@@ -69,7 +94,7 @@ static void find_lives(const plan *p, const buffer_stats *stats, region *of_slot
     int root = stats[s].root;
     if (p->slot_item[s] < 0 || root < 0) continue;
     region *r = &of_slot[root];
-    if (r->root < 0) *r = (region){root, p->slot_item[root], p->slot_item[root], 0, 0};
+    if (r->root < 0) *r = (region){.root = root, .begin = p->slot_item[root], .end = p->slot_item[root]};
     if (stats[s].bytes > r->bytes) r->bytes = stats[s].bytes;
     if (p->slot_item[s] > r->end) r->end = p->slot_item[s];
   }
@@ -102,7 +127,7 @@ static int lower_first(const void *a, const void *b) {
 static size_t find_place(const region *r, const region *placed, int n, const region **near) {
   int count = 0;
   for (int i = 0; i < n; i++)
-    if (placed[i].begin <= r->end && r->begin <= placed[i].end) near[count++] = &placed[i];
+    if (regions_meet(&placed[i], r)) near[count++] = &placed[i];
   qsort(near, (size_t)count, sizeof *near, lower_first);
   size_t at = 0;
   for (int i = 0; i < count; i++) {
@@ -127,6 +152,7 @@ static weft_err layout_place(layout *l, const plan *p, region *of_slot, int wher
   for (int s = 0; s < p->n_slot; s++) {
     if (of_slot[s].root < 0 || of_slot[s].bytes == 0 || arena_layout_memory_of(p, s) != where) continue;
     r[n] = of_slot[s];
+    find_company(p, &r[n]);
     r[n].bytes = (r[n].bytes + align - 1) / align * align + 2 * guard;
     n++;
   }

@@ -36,7 +36,7 @@ typedef struct group {
 /* Returns true if both items have outputs of the same known shape.  A smaller value is broadcast by its reader: inside
  * the group it would be computed more than once. */
 static bool same_size(const plan_item *a, const plan_item *b) {
-  const shape *x = &a->node->out_shape[0], *y = &b->node->out_shape[0];
+  const shape *x = weft__step_shape(a), *y = weft__step_shape(b);
   return x->rank >= 0 && weft__shape_equal(x, y);
 }
 
@@ -129,12 +129,13 @@ static bool group_grow(const finder *f, group *g, int i, const plan_item *root, 
   return add_step(g, &s, operand);
 }
 
-/* Adds the steps of an elementwise update of a reference variable; only on GPUs. */
+/* Adds the steps of an elementwise update of a variable; only on GPUs. */
 static bool grow_update(const finder *f, group *g, int i) {
   const plan_item *it = &f->p->item[i];
   const update_form *u = weft__fuse_fusion_of(it)->updates;
-  if (!it->device || !u || weft__step_type(it) == WEFT_INVALID) return false;
-  if (!it->in[0].wants_ref || !it->in[0].from_ref) return false;
+  if (!it->device || !weft__updates_variable(it)) return false;
+  g->prog.type = weft__update_type(it);
+  if (g->prog.type == WEFT_INVALID) return false;
   const op_table *ops = it->node->graph->ops;
   fused_step times, last;
   if (!weft__step_named(it, "Mul", weft__op_find(ops, "Mul"), 2, g->prog.type, &times) ||
@@ -217,7 +218,8 @@ static weft_err fuse_find_groups(finder *f) {
     group g = {.prog.type = weft__dtype_base(it->n_out ? it->node->out_type[0] : WEFT_INVALID)};
     int operand;
     if (f->gone[i]) continue;
-    const bool found = it->n_in && it->in[0].wants_ref ? grow_update(f, &g, i) : group_grow(f, &g, i, it, &operand);
+    const bool update = it->n_in && (it->in[0].wants_ref || weft__updates_variable(it));
+    const bool found = update ? grow_update(f, &g, i) : group_grow(f, &g, i, it, &operand);
     if (!found || g.n_member + g.n_repeated < 2 || (it->device && depth_of(&g.prog) > GPU_CHAIN_DEPTH)) continue;
     WEFT_TRY(group_replace_root(f, i, &g));
   }
@@ -302,7 +304,7 @@ static weft_err join_epilogues(finder *f) {
 /* Returns the item that computes what `root` adds to a variable, if one kernel can do both; else -1. */
 static int maker_of_change(const finder *f, const plan_item *root) {
   const update_form *u = weft__fuse_fusion_of(root)->updates;
-  if (root->device || !u || !root->in[0].wants_ref || !root->in[0].from_ref) return -1;
+  if (root->device || !root->n_in || !weft__updates_variable(root)) return -1;
   const int j = lone_maker(f, &root->in[u->change]);
   if (j < 0 || !weft__fuse_fusion_of(&f->p->item[j])->with_update || weft__fuse_fusion_of(&f->p->item[j])->update != u)
     return -1;

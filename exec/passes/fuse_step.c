@@ -18,6 +18,27 @@ weft_dtype weft__step_type(const plan_item *it) {
   return t;
 }
 
+static bool updates_by_handle(const plan_item *it) {
+  return weft__fuse_fusion_of(it)->updates && weft__out_type(it->node->graph, it->node->in[0]) == WEFT_RESOURCE;
+}
+
+bool weft__updates_variable(const plan_item *it) {
+  return weft__fuse_fusion_of(it)->updates && (updates_by_handle(it) || (it->in[0].wants_ref && it->in[0].from_ref));
+}
+
+weft_dtype weft__update_type(const plan_item *it) {
+  if (!updates_by_handle(it)) return weft__step_type(it);
+  const weft_dtype t = weft__dtype_base(weft__out_type(it->node->graph, it->node->in[1]));
+  const bool narrow = it->device && (t == WEFT_HALF || t == WEFT_BFLOAT16);
+  return t == WEFT_FLOAT || t == WEFT_DOUBLE || narrow ? t : WEFT_INVALID; /* the op gives all inputs one type */
+}
+
+const shape *weft__step_shape(const plan_item *it) {
+  const weft_node *n = it->node;
+  return updates_by_handle(it) ? weft__out_shape(n->graph, n->in[weft__fuse_fusion_of(it)->updates->change])
+                               : &n->out_shape[0];
+}
+
 bool weft__step_named(const plan_item *it, const char *name, const op *o, int n_in, weft_dtype t, fused_step *s) {
   const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
   *s = (fused_step){.n_in = n_in, .function = chains ? chains->step(name, n_in) : -1};

@@ -10,6 +10,12 @@ const fusion *weft__fuse_fusion_of(const plan_item *it);
 /* Returns the float type that all arguments of an item have; else WEFT_INVALID.  A GPU's chain computes 16-bit floats
  * in float. */
 weft_dtype weft__step_type(const plan_item *it);
+/* Returns true if the item updates the variable of input 0, elementwise, by a reference or by its handle. */
+bool weft__updates_variable(const plan_item *it);
+/* As weft__step_type, of an item that updates a variable. */
+weft_dtype weft__update_type(const plan_item *it);
+/* The inferred shape of what the item makes, or changes its variable by. */
+const shape *weft__step_shape(const plan_item *it);
 /* Stores the step that does what the op `o` of this name does, on the item's device.  Returns false if there is none.
  */
 bool weft__step_named(const plan_item *it, const char *name, const op *o, int n_in, weft_dtype t, fused_step *s);

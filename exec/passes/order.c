@@ -30,9 +30,14 @@ static bool order_is_fed(const walk *w, weft_out o) { return weft__feeds_find(&w
 
 static bool closes_loop(const weft_node *n) { return weft__node_is(n, KIND_NEXT_ITERATION); }
 
+/* Returns true if the node is a placeholder that is fed: what waits for it waits for nothing. */
+static bool is_fed_placeholder(const walk *w, int id) {
+  return weft__node_is(w->g->node[id], KIND_PLACEHOLDER) && order_is_fed(w, weft__graph_out(w->g, id, 0));
+}
+
 /* Edge e of node n: its data inputs first, then its control inputs.  -1: cut by a feed. */
 static int order_edge_source(const walk *w, const weft_node *n, int e) {
-  if (e >= n->n_in) return n->control[e - n->n_in];
+  if (e >= n->n_in) return is_fed_placeholder(w, n->control[e - n->n_in]) ? -1 : n->control[e - n->n_in];
   return order_is_fed(w, n->in[e]) ? -1 : n->in[e].node;
 }
 
@@ -168,11 +173,12 @@ void weft__waits_of(waits *w, int node) {
   w->asked++;
   for (bool first = true; first || depth; first = false) {
     if (!first) n = w->g->node[w->todo[--depth]];
-    for (int e = first ? n->n_in : 0; e < n->n_in + n->n_control; e++) {
+    for (int e = first && !w->folded ? n->n_in : 0; e < n->n_in + n->n_control; e++) {
       int from = e < n->n_in ? n->in[e].node : n->control[e - n->n_in];
-      if (w->seen[from] == w->asked) continue;
+      const bool folded = w->folded && w->folded[from];
+      if (w->seen[from] == w->asked || (first && e < n->n_in && !folded)) continue;
       w->seen[from] = w->asked;
-      if (w->ordered[from])
+      if (w->ordered[from] && !folded)
         w->from[w->n++] = from;
       else
         w->todo[depth++] = from;

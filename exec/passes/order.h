@@ -12,13 +12,14 @@
 weft_err weft__order(const weft_graph *g, const plan_request *r, int **order, int *n_order);
 
 /* The control edges among the nodes of an order.  An edge from a node that was left out is replaced by edges from the
- * nodes that it would have waited for. */
+ * nodes that it would have waited for.  So is each edge, also one with data, from a node of `folded`. */
 typedef struct waits {
   const weft_graph *g;
-  bool *ordered;    /* per node */
-  int *seen, asked; /* per node: the number of the last call of weft__waits_of that visited it; calls so far */
-  int *todo;        /* a stack of nodes to visit */
-  int *from, n;     /* what weft__waits_of found */
+  bool *ordered;      /* per node */
+  const bool *folded; /* per node: it became a constant, and waited for others; NULL: none.  Set by the caller */
+  int *seen, asked;   /* per node: the number of the last call of weft__waits_of that visited it; calls so far */
+  int *todo;          /* a stack of nodes to visit */
+  int *from, n;       /* what weft__waits_of found */
 } waits;
 weft_err weft__waits_init(waits *w, const weft_graph *g, const int *order, int n_order);
 void weft__waits_finish(waits *w);

@@ -1,5 +1,5 @@
-/* regroup.c - moves copies of feeds to the front, and holds sums back until an item comes that is not elementwise or
- * needs one. */
+/* regroup.c - moves copies of feeds to the front, behind what the host computes from feeds, and holds sums back
+ * until an item comes that is not elementwise or needs one. */
 #include "exec/passes/regroup.h"
 
 #include "base/alloc.h"
@@ -56,7 +56,10 @@ static void release_held(regrouper *s) {
 
 /* Returns true if the host computes the item from its inputs alone, and its outputs are known to be small together. */
 static bool is_short(const plan_item *it) {
-  if (it->device || it->n_out < 1 || it->n_in < 1 || it->op != it->node->op || it->op->flags || it->op->opdef.stateful)
+  const unsigned pure = OP_INPLACE | OP_SHAPE_ONLY | OP_FORWARDS | OP_TAKES_SLICES; /* computes from its inputs alone */
+  if (weft__is_copy_to_host(it) || weft__is_copy_wait(it)) return false;
+  if (it->device || it->n_out < 1 || it->n_in < 1 || it->op != it->node->op || it->op->opdef.stateful ||
+      (it->op->flags & ~pure))
     return false;
   int64_t count = 0;
   for (int o = 0; o < it->n_out && count <= MAX_SHORT; o++) {
@@ -80,8 +83,10 @@ static bool is_early(const regrouper *s, const plan_item *it) {
 static void regroup_items(regrouper *s) {
   for (int i = 0; i < s->p->n_item; i++) {
     s->early[i] = is_early(s, &s->p->item[i]);
-    if (s->early[i]) s->order[s->n_order++] = i;
+    if (s->early[i] && !weft__is_copy_to_device(&s->p->item[i])) s->order[s->n_order++] = i;
   }
+  for (int i = 0; i < s->p->n_item; i++) /* next to each other, so that they are made together */
+    if (s->early[i] && weft__is_copy_to_device(&s->p->item[i])) s->order[s->n_order++] = i;
   for (int i = 0; i < s->p->n_item; i++) {
     const plan_item *it = &s->p->item[i];
     if (s->early[i]) continue;
@@ -97,18 +102,6 @@ static void regroup_items(regrouper *s) {
   release_held(s);
 }
 
-static weft_err regroup_renumber(plan *p, const int *order, int *to) {
-  plan_item *item = weft__arena_alloc(&p->arena, sizeof *item * (size_t)(p->n_item + 1));
-  if (!item) return WEFT_OOM;
-  for (int i = 0; i < p->n_item; i++) item[i] = p->item[order[i]], to[order[i]] = i;
-  for (int i = 0; i < p->n_item; i++)
-    for (int j = 0; j < item[i].n_control; j++) item[i].control[j] = to[item[i].control[j]];
-  for (int s = 0; s < p->n_slot; s++)
-    if (p->slot_item[s] >= 0) p->slot_item[s] = to[p->slot_item[s]];
-  p->item = item;
-  return WEFT_OK;
-}
-
 weft_err weft__regroup(plan *p) {
   if (!p->n_device || p->sync_runs < 0) return WEFT_OK;
   const size_t n = (size_t)p->n_item + 1;
@@ -119,7 +112,7 @@ weft_err weft__regroup(plan *p) {
                  .wait = weft__alloc(n * sizeof(int))};
   const bool room = s.early && s.held && s.order && s.wait;
   if (room) regroup_items(&s);
-  const weft_err err = room ? regroup_renumber(p, s.order, s.wait) : WEFT_OOM;
+  const weft_err err = room ? weft__plan_reorder(p, s.order, s.wait) : WEFT_OOM;
   weft__free(s.early);
   weft__free(s.held);
   weft__free(s.order);

@@ -1,6 +1,7 @@
 /* regroup.h - orders the items of a plan so that more of them can be one kernel or one CUDA graph.
  *
- * Feeds are copied to their devices first: a CUDA graph ends in front of a copy (exec/executors/cuda_graph.h).
+ * Feeds, and what the host computes from them, are copied to their devices first: a CUDA graph ends in front of a copy
+ * (exec/executors/cuda_graph.h).
  *
  * Sums over the rows of a matrix run behind the elementwise items that follow them.  The gradient of a bias or of a
  * layer norm's scale sums the rows of a tensor that elementwise items read too.  If it ran between those and their

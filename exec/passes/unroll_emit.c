@@ -303,10 +303,13 @@ static weft_err node_fold(unroller *u, const weft_node *n, const symbol *in, sym
   return err;
 }
 
-/* Returns true if the node hands on its input: in a loop, an Identity of a value. */
-static bool passes_on(const unroller *u, const weft_node *n) {
-  return weft__node_is(n, KIND_IDENTITY) && !weft__out_is_ref(u->g, n->in[0]) && (int)n->out_type[0] < WEFT_REF_BASE &&
-         u->frames.home[n->id] != 0;
+/* Returns true if the node hands on its input: an Identity of a value.  Outside of loops it may be the one that reads a
+ * variable.  A GPU's plan skips it later (exec/passes/skip_forwards.h); on the host, sums of products are found only
+ * without it. */
+static bool passes_on(const unroller *u, const weft_node *n, const symbol *in) {
+  if (!weft__node_is(n, KIND_IDENTITY) || weft__out_is_ref(u->g, n->in[0]) || (int)n->out_type[0] > WEFT_REF_BASE)
+    return false;
+  return u->frames.home[n->id] != 0 || (u->where->host_only && in[0].variable < 0);
 }
 
 /* Returns true if the node's op declares that it hands on its first input, given the value of its second. */
@@ -325,7 +328,7 @@ weft_err weft__unroll_node(unroller *u, const weft_node *n, symbol *in, int afte
   if (weft__node_is(n, KIND_NO_OP) || weft__node_is(n, KIND_CONTROL_TRIGGER)) return WEFT_OK;
   if (n->op->flags & OP_ASYNC) return weft__unroll_stuck("'%s' (%s) waits", n->name, n->op_name);
   if (weft__node_is(n, KIND_CONST)) return node_constant(u, n, after, out, done);
-  if (passes_on(u, n) || hands_on(u, n, in)) {
+  if (passes_on(u, n, in) || hands_on(u, n, in)) {
     out[0] = in[0];
     return WEFT_OK;
   }

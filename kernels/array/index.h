@@ -13,12 +13,15 @@ static inline int64_t weft__index_at(const weft_tensor *t, int64_t i) {
   if (t->dtype == WEFT_INT64) return TENSOR_DATA(t, int64_t)[i];
   return weft__tensor_int(t, i);
 }
-/* Copies a row of a plain type.  Rows of one number take one load and one store instead of a call of memcpy. */
+/* Copies a row of a plain type.  Rows of one number take one load and one store instead of a call of memcpy, short
+ * rows of whole cache lines a few. */
 static inline void weft__row_copy(void *d, const void *s, size_t size) {
   if (size == 4)
     memcpy(d, s, 4);
   else if (size == 8)
     memcpy(d, s, 8);
+  else if (size % 64 == 0 && size <= 512)
+    for (size_t i = 0; i < size; i += 64) memcpy((char *)d + i, (const char *)s + i, 64);
   else
     memcpy(d, s, size);
 }

@@ -40,12 +40,12 @@ static weft_err program_cpu(kernel *k) {
 
 const op weft__program_op = {.def = "_Fused", .cpu = program_cpu, .unprepare = weft__free, .flags = OP_INPLACE};
 
-/* Input 0 is a variable, which gets the result.  The caller holds its lock. */
-static weft_err program_update_locked(kernel *k, const program *p) {
+/* Input 0 is the variable v or its handle, and v gets the result.  The caller holds its lock. */
+static weft_err program_update_locked(kernel *k, const program *p, variable *v) {
   const weft_tensor *in[ELEM_MAX_IN];
   weft_tensor *now = NULL;
-  if (!k->ref[0]->value.buf) return weft__variable_fail_uninitialized(k, k->ref[0]);
-  WEFT_TRY(weft__variable_writable(k->ref[0], &now));
+  if (!v->value.buf) return weft__variable_fail_uninitialized(k, v);
+  WEFT_TRY(weft__variable_writable(v, &now));
   if (k->device) WEFT_TRY(k->device->ops->sync(k->device)); /* simulated: a copy to the value may still be pending */
   in[0] = now;
   shape s = now->shape;
@@ -61,10 +61,12 @@ static weft_err program_update_locked(kernel *k, const program *p) {
 }
 
 static weft_err program_update_cpu(kernel *k) {
-  weft__variable_lock(1, k->ref);
-  weft_err err = program_update_locked(k, k->state);
-  weft__variable_unlock(1, k->ref);
-  if (!err && k->n_out) weft__out_ref(k, 0, k->ref[0]);
+  variable *v = NULL;
+  WEFT_TRY(weft__kernel_variable(k, 0, &v));
+  weft__variable_lock(1, &v);
+  weft_err err = program_update_locked(k, k->state, v);
+  weft__variable_unlock(1, &v);
+  if (!err && k->n_out) weft__out_ref(k, 0, v);
   return err;
 }
 

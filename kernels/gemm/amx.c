@@ -171,36 +171,52 @@ AMX void weft__amx_begin(void) {
 
 AMX void weft__amx_end(void) { _tile_release(); }
 
-/* Registers 0 to 3 have the result, 4 and 5 are of a, 6 and 7 of b.  A piece of b stays while those of a that it is
- * multiplied with pass, so that there are 18 loads for 24 products. The products of a register wait for each other, so
- * there should be four registers of results. */
-#define LOAD_A(n, strip) _tile_loadd(n, a + t->a_strip[strip] + p * t->a_piece, a_bytes)
+/* Registers 0 to 3 have the result, 4 and 5 are of a, 6 and 7 of b.  The products of a register wait for each other,
+ * so there should be four registers of results. */
+#define LOAD_A(n, strip, p) _tile_loadd(n, a + t->a_strip[strip] + (p)*t->a_piece, a_bytes)
 
-/* Two strips, or one, by two columns. */
-#define MULTIPLY_WIDE(n)                                                                                               \
+#define WIDE_A(p)                                                                                                      \
+  LOAD_A(4, 0, p);                                                                                                     \
+  if (strips > 1) LOAD_A(5, 1, p);
+
+#define WIDE_B(n)                                                                                                      \
   _tile_loadd(6, b + (n)*AMX_BLOCK, b_bytes);                                                                          \
-  _tile_loadd(7, b + t->b_next + (n)*AMX_BLOCK, b_bytes);                                                              \
-  for (int p = 0; p < AMX_PIECES - (n); p++) {                                                                         \
-    LOAD_A(4, 0);                                                                                                      \
-    _tile_dpbf16ps(0, 4, 6);                                                                                           \
-    _tile_dpbf16ps(1, 4, 7);                                                                                           \
-    if (strips < 2) continue;                                                                                          \
-    LOAD_A(5, 1);                                                                                                      \
-    _tile_dpbf16ps(2, 5, 6);                                                                                           \
-    _tile_dpbf16ps(3, 5, 7);                                                                                           \
-  }
+  _tile_loadd(7, b + t->b_next + (n)*AMX_BLOCK, b_bytes);
+
+#define WIDE_PRODUCTS                                                                                                  \
+  _tile_dpbf16ps(0, 4, 6);                                                                                             \
+  _tile_dpbf16ps(1, 4, 7);                                                                                             \
+  if (strips > 1) _tile_dpbf16ps(2, 5, 6);                                                                             \
+  if (strips > 1) _tile_dpbf16ps(3, 5, 7);
+
+/* Two strips, or one, by two columns.  From one pair of pieces to the next only those of a or those of b change, so
+ * there are 14 loads for 24 products; a, which is often farther away in the caches, is loaded once. */
+#define MULTIPLY_WIDE                                                                                                  \
+  WIDE_B(0)                                                                                                            \
+  WIDE_A(2)                                                                                                            \
+  WIDE_PRODUCTS                                                                                                        \
+  WIDE_A(1)                                                                                                            \
+  WIDE_PRODUCTS                                                                                                        \
+  WIDE_B(1)                                                                                                            \
+  WIDE_PRODUCTS                                                                                                        \
+  WIDE_A(0)                                                                                                            \
+  WIDE_PRODUCTS                                                                                                        \
+  WIDE_B(2)                                                                                                            \
+  WIDE_PRODUCTS                                                                                                        \
+  WIDE_B(0)                                                                                                            \
+  WIDE_PRODUCTS
 
 /* Up to four strips by one column. */
 #define MULTIPLY_HIGH(n)                                                                                               \
   _tile_loadd(6, b + (n)*AMX_BLOCK, b_bytes);                                                                          \
   for (int p = 0; p < AMX_PIECES - (n); p++) {                                                                         \
-    LOAD_A(4, 0);                                                                                                      \
+    LOAD_A(4, 0, p);                                                                                                   \
     _tile_dpbf16ps(0, 4, 6);                                                                                           \
-    if (strips > 1) LOAD_A(5, 1);                                                                                      \
+    if (strips > 1) LOAD_A(5, 1, p);                                                                                   \
     if (strips > 1) _tile_dpbf16ps(1, 5, 6);                                                                           \
-    if (strips > 2) LOAD_A(4, 2);                                                                                      \
+    if (strips > 2) LOAD_A(4, 2, p);                                                                                   \
     if (strips > 2) _tile_dpbf16ps(2, 4, 6);                                                                           \
-    if (strips > 3) LOAD_A(5, 3);                                                                                      \
+    if (strips > 3) LOAD_A(5, 3, p);                                                                                   \
     if (strips > 3) _tile_dpbf16ps(3, 5, 6);                                                                           \
   }
 
@@ -211,9 +227,7 @@ static inline AMX __attribute__((always_inline)) void amx_sums(const amx_tile *t
     const uint16_t *a = t->a + t->tap[i];
     for (int64_t k = 0; k < t->blocks; k++, a += t->a_step, b += AMX_STEP) {
       if (wide) {
-        MULTIPLY_WIDE(0)
-        MULTIPLY_WIDE(1)
-        MULTIPLY_WIDE(2)
+        MULTIPLY_WIDE
       } else {
         MULTIPLY_HIGH(0)
         MULTIPLY_HIGH(1)

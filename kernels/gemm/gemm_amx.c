@@ -33,6 +33,8 @@ typedef struct gemm_amx_work {
   bool *bad_a, *bad_b;   /* for each 32 rows or columns: whether they are multiplied without the unit */
   int64_t begin, depth;  /* terms */
   int64_t steps;         /* blocks of terms */
+  int64_t b_first;       /* block of the packed columns of b that `begin` is in */
+  int64_t b_steps;       /* blocks of terms in them */
   int64_t rows, columns; /* of c in a piece of work */
   bool add;
 } gemm_amx_work;
@@ -109,14 +111,17 @@ static void amx_without(const gemm_amx_work *j, int64_t first, const amx_block *
   weft__gemm_tile(&g);
 }
 
-/* Sets sums to the product of a block's rows with a panel: (rows rounded up, 32). */
-static void amx_panel(const gemm_amx_work *j, const amx_block *b, float *sums) {
+/* Sets sums to the product of a block's rows with a panel: (rows rounded up, 32).  Only blocks of terms [first, last)
+ * are used. */
+static void amx_panel(const gemm_amx_work *j, const amx_block *b, int64_t first, int64_t last, float *sums) {
   static const int64_t no_tap[1] = {0};
   amx_tile t = {.tap = no_tap, .taps = 1, .a_row = AMX_TERMS, .a_step = AMX_STEP, .a_piece = AMX_BLOCK, .c_row = SIDE};
-  t.a_strip[1] = t.b_next = j->steps * AMX_STEP, t.c_strip[1] = AMX_SIDE * SIDE, t.two_columns = b->columns > AMX_SIDE;
-  for (int64_t done = 0; done < j->steps; done += t.blocks) {
-    t.blocks = gemm_amx_min(DEPTH / AMX_TERMS, j->steps - done);
-    t.b = j->b + b->column / SIDE * packed_size(j) + done * AMX_STEP, t.add = done > 0;
+  t.a_strip[1] = j->steps * AMX_STEP, t.b_next = j->b_steps * AMX_STEP;
+  t.c_strip[1] = AMX_SIDE * SIDE, t.two_columns = b->columns > AMX_SIDE;
+  const int64_t most = b->rows > SIDE ? DEPTH / AMX_TERMS : j->steps;
+  for (int64_t done = first; done < last; done += t.blocks) {
+    t.blocks = gemm_amx_min(most, last - done);
+    t.b = j->b + (b->column / AMX_SIDE * j->b_steps + j->b_first + done) * AMX_STEP, t.add = done > first;
     for (int64_t row = 0; row < b->rows; row += SIDE) {
       t.a = j->a + (b->first + row) / SIDE * packed_size(j) + done * AMX_STEP;
       t.c = sums + row * SIDE, t.strips = b->rows - row > AMX_SIDE ? 2 : 1;
@@ -125,11 +130,11 @@ static void amx_panel(const gemm_amx_work *j, const amx_block *b, float *sums) {
   }
 }
 
-static void amx_store(const gemm_amx_work *j, int64_t first, const amx_block *b, const float *sums) {
+static void amx_store(const gemm_amx_work *j, int64_t first, const amx_block *b, const float *sums, bool add) {
   const int64_t rows = gemm_amx_min(SIDE, j->g->m - first);
   float *c = (float *)j->g->c + first * j->g->ldc + b->column;
   for (int64_t r = 0; r < rows; r++, c += j->g->ldc, sums += SIDE) {
-    if (j->add)
+    if (add)
       for (int64_t i = 0; i < b->columns; i++) c[i] += sums[i];
     else if (b->columns == SIDE) /* a size that the compiler knows */
       memcpy(c, sums, SIDE * sizeof *c);
@@ -138,14 +143,19 @@ static void amx_store(const gemm_amx_work *j, int64_t first, const amx_block *b,
   }
 }
 
+/* Sums of TERMS terms at most are added to each other: longer ones would round more than those of other kernels do. */
 static void amx_block_run(const gemm_amx_work *j, const amx_block *b) {
   _Alignas(64) float sums[BLOCK_ROWS * SIDE];
-  amx_panel(j, b, sums);
-  for (int64_t row = 0; row < b->rows; row += SIDE) {
-    if (j->bad_b[b->column / SIDE] || j->bad_a[(b->first + row) / SIDE])
-      amx_without(j, b->first + row, b);
-    else
-      amx_store(j, b->first + row, b, sums + row * SIDE);
+  const int64_t most = TERMS / AMX_TERMS;
+  for (int64_t first = 0; first < j->steps; first += most) {
+    amx_panel(j, b, first, gemm_amx_min(first + most, j->steps), sums);
+    for (int64_t row = 0; row < b->rows; row += SIDE) {
+      const bool bad = j->bad_b[b->column / SIDE] || j->bad_a[(b->first + row) / SIDE];
+      if (!bad)
+        amx_store(j, b->first + row, b, sums + row * SIDE, j->add || first > 0);
+      else if (first == 0)
+        amx_without(j, b->first + row, b);
+    }
   }
 }
 
@@ -185,7 +195,7 @@ static bool gemm_amx_part(const kernel *k, const gemm *g) {
   j.bad_a = (bool *)((char *)j.a + (size_t)(down + across) * line), j.bad_b = j.bad_a + down;
   while (j.columns > SIDE && gemm_amx_parts(g->m, j.rows) * gemm_amx_parts(g->n, j.columns) < 8) j.columns /= 2;
   for (j.begin = 0; j.begin < g->k; j.begin += j.depth) {
-    j.depth = gemm_amx_min(terms, g->k - j.begin), j.steps = gemm_amx_parts(j.depth, AMX_TERMS);
+    j.depth = gemm_amx_min(terms, g->k - j.begin), j.b_steps = j.steps = gemm_amx_parts(j.depth, AMX_TERMS);
     j.add = g->accumulate || j.begin > 0;
     weft__kernel_loop(k, down, SIDE * j.depth / 4, amx_pack_a, &j);
     weft__kernel_loop(k, across, SIDE * j.depth / 4, amx_pack_b, &j);
@@ -208,5 +218,85 @@ bool weft__gemm_amx(const kernel *k, const gemm *g) {
       if (row + column == 0) return false;
       weft__gemm_tile(&part); /* the parts before have been written */
     }
+  return true;
+}
+
+/* ---- products with one b ---- */
+
+/* What a packed b begins with: a product with another b is not computed from it. */
+typedef struct shared_b {
+  _Alignas(64) int64_t n, k;
+} shared_b;
+
+enum {
+  SHARED_LEAST_SIDE = 64, /* columns, and terms; with fewer, starting the threads costs more than the unit saves */
+  SHARED_LEAST_ROWS = 16, /* of a, in one product; with fewer, reading b takes most of the time */
+  SHARED_ALL_ROWS = 150,  /* of a, in all of them: packing b costs as much as 50 rows save */
+  SHARED_PIECES = 16      /* of a product, at least, so that two threads have nearly equal parts */
+};
+static const double SHARED_LEAST_PRODUCTS = 2.5e5;
+
+bool weft__gemm_amx_shares(const gemm *g, int64_t readers) {
+  const double m = (double)g->m, products = m * (double)g->n * (double)g->k;
+  return g->type == WEFT_FLOAT && g->m >= SHARED_LEAST_ROWS && g->m <= BLOCK_ROWS && g->n >= SHARED_LEAST_SIDE &&
+         g->n <= MOST_SIDE && g->k >= SHARED_LEAST_SIDE && g->k <= MOST_SIDE && products >= SHARED_LEAST_PRODUCTS &&
+         m * (double)readers >= SHARED_ALL_ROWS && weft__amx_has();
+}
+
+/* Bytes of the packed columns, without what comes before and behind them. */
+static int64_t shared_columns(int64_t n, int64_t k) {
+  const int64_t block = AMX_STEP * (int64_t)sizeof(uint16_t);
+  return 2 * gemm_amx_parts(n, SIDE) * gemm_amx_parts(k, AMX_TERMS) * block;
+}
+
+int64_t weft__gemm_amx_shared_bytes(int64_t n, int64_t k) {
+  return (int64_t)sizeof(shared_b) + shared_columns(n, k) + gemm_amx_parts(n, SIDE) * (int64_t)sizeof(bool);
+}
+
+/* Where the columns of a packed b are, and whether each 32 of them are multiplied without the unit. */
+static void shared_find(gemm_amx_work *j, const void *packed) {
+  char *at = (char *)(uintptr_t)packed + sizeof(shared_b);
+  j->b = (uint16_t *)(void *)at;
+  j->bad_b = (bool *)(at + shared_columns(j->g->n, j->g->k));
+  j->b_steps = gemm_amx_parts(j->g->k, AMX_TERMS);
+}
+
+void weft__gemm_amx_share(const kernel *k, const gemm *g, void *packed) {
+  gemm_amx_work j = {.g = g, .depth = g->k, .steps = gemm_amx_parts(g->k, AMX_TERMS)};
+  *(shared_b *)packed = (shared_b){g->n, g->k};
+  shared_find(&j, packed);
+  weft__kernel_loop(k, gemm_amx_parts(g->n, SIDE), SIDE * g->k / 4, amx_pack_b, &j);
+}
+
+/* Packs blocks of a, which has few rows: the threads divide its terms too. */
+static void shared_pack_a(void *arg, int64_t begin, int64_t end) {
+  const gemm_amx_work *j = arg;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t strip = i / j->steps, at = i % j->steps;
+    if (strip * AMX_SIDE < j->g->m && !amx_pack_rows(j, strip * AMX_SIDE, at, j->a + i * AMX_STEP))
+      __atomic_store_n(&j->bad_a[strip / 2], true, __ATOMIC_RELAXED); /* other threads may store it too */
+  }
+}
+
+bool weft__gemm_amx_shared(const kernel *k, const gemm *g, const void *packed) {
+  const shared_b *of = packed;
+  if (of->n != g->n || of->k != g->k || g->m > BLOCK_ROWS) return false;
+  const int64_t down = gemm_amx_parts(g->m, SIDE), most = BLOCK_ROWS / down / SIDE * TERMS; /* terms of a that fit */
+  const int64_t terms = gemm_amx_parts(gemm_amx_parts(g->k, gemm_amx_parts(g->k, most)), AMX_TERMS) * AMX_TERMS;
+  const size_t size = (size_t)(down * SIDE * terms * AMX_PIECES) * sizeof(uint16_t);
+  gemm_amx_work j = {.g = g, .rows = down * SIDE, .columns = BLOCK_COLUMNS};
+  j.a = weft__alloc_aligned(size + (size_t)down * sizeof(bool));
+  if (!j.a) return false;
+  j.bad_a = (bool *)((char *)j.a + size);
+  shared_find(&j, packed);
+  while (j.columns > SIDE && gemm_amx_parts(g->n, j.columns) < SHARED_PIECES) j.columns /= 2;
+  for (; j.begin < g->k; j.begin += j.depth) {
+    j.depth = gemm_amx_min(terms, g->k - j.begin), j.steps = gemm_amx_parts(j.depth, AMX_TERMS);
+    j.b_first = j.begin / AMX_TERMS, j.add = g->accumulate || j.begin > 0;
+    memset(j.bad_a, 0, (size_t)down * sizeof *j.bad_a);
+    weft__kernel_loop(k, 2 * down * j.steps, AMX_BLOCK / 2, shared_pack_a, &j);
+    weft__kernel_loop(k, gemm_amx_parts(g->n, j.columns), 1000000, amx_pieces, &j);
+  }
+  weft__free(j.a);
   return true;
 }

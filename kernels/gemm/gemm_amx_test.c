@@ -70,22 +70,30 @@ static double error_of(const example *e) {
   return sqrt(errors / results);
 }
 
-TEST(errors_are_at_most_those_of_float_products) {
-  /* edges of tiles, of blocks of rows and of columns, of packed terms, and of all of them */
-  static const int64_t sizes[][3] = {
-      {224, 224, 192}, {162, 513, 201}, {321, 177, 250}, {450, 164, 520}, {200, 250, 1060}};
+typedef bool multiply(const example *e); /* returns false if the matrix unit does not take the product */
+
+static void expect_errors_of_floats(const int64_t (*sizes)[3], size_t n, multiply *run) {
   if (!weft__amx_has()) return;
-  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+  for (size_t s = 0; s < n; s++)
     for (int flags = (int)s % 3; flags < 8; flags += 3) {
       const example e = make(sizes[s][0], sizes[s][1], sizes[s][2], flags);
       clear(&e);
       weft__gemm_tile(&e.g);
       const double of_floats = error_of(&e);
       clear(&e);
-      EXPECT(weft__gemm_amx(&alone, &e.g));
+      EXPECT(run(&e));
       EXPECT(error_of(&e) <= of_floats);
       end(&e);
     }
+}
+
+static bool multiply_alone(const example *e) { return weft__gemm_amx(&alone, &e->g); }
+
+TEST(errors_are_at_most_those_of_float_products) {
+  /* edges of tiles, of blocks of rows and of columns, of packed terms, and of all of them */
+  static const int64_t sizes[][3] = {
+      {224, 224, 192}, {162, 513, 201}, {321, 177, 250}, {450, 164, 520}, {200, 250, 1060}};
+  expect_errors_of_floats(sizes, sizeof sizes / sizeof *sizes, multiply_alone);
 }
 
 /* Numbers without three exact pieces, one in a row of a and one in a column of b, are multiplied as floats.  Rows and
@@ -138,4 +146,54 @@ TEST(small_products_are_left_to_others) {
     EXPECT(!weft__gemm_amx(&alone, &e.g));
     end(&e);
   }
+}
+
+/* Computes the product with a b that was packed before.  Returns false if that is refused. */
+static bool multiply_shared(const example *e) {
+  void *packed = aligned_alloc(64, (size_t)(weft__gemm_amx_shared_bytes(e->g.n, e->g.k) + 63) / 64 * 64);
+  weft__gemm_amx_share(&alone, &e->g, packed);
+  const bool done = weft__gemm_amx_shared(&alone, &e->g, packed);
+  free(packed);
+  return done;
+}
+
+TEST(products_that_share_b_round_as_float_products_do) {
+  /* one strip of rows and two, edges of tiles, more terms of a than are packed at a time */
+  static const int64_t sizes[][3] = {{16, 64, 64},    {32, 576, 2048}, {33, 130, 100},
+                                     {100, 500, 784}, {17, 79, 65},    {320, 70, 1100}};
+  expect_errors_of_floats(sizes, sizeof sizes / sizeof *sizes, multiply_shared);
+}
+
+TEST(a_shared_b_may_have_numbers_without_exact_pieces) {
+  const float odd[] = {INFINITY, NAN, 3.4e38f, 1e-42f};
+  if (!weft__amx_has()) return;
+  for (size_t o = 0; o < sizeof odd / sizeof *odd; o++) {
+    const example e = make(40, 192, 320, (int)o);
+    *left(&e, 35, 300) = odd[o];
+    *right(&e, 7, 100) = odd[o];
+    clear(&e);
+    EXPECT(multiply_shared(&e));
+    for (int64_t i = 0; i < e.g.m; i++)
+      for (int64_t j = 0; j < e.g.n; j++) {
+        const double sum = exact(&e, i, j), got = (double)e.c[i * e.g.ldc + j];
+        if (isnan(sum) || isinf(sum))
+          EXPECT(isnan(sum) ? isnan(got) : got == sum);
+        else if (fabs(sum) < 3e38)
+          EXPECT_NEAR(got, sum, 1e-4 * fmax(1, fabs(sum)));
+      }
+    end(&e);
+  }
+}
+
+TEST(a_shared_b_is_refused_for_products_of_other_sizes) {
+  if (!weft__amx_has()) return;
+  example e = make(32, 128, 96, 0);
+  void *packed = aligned_alloc(64, (size_t)(weft__gemm_amx_shared_bytes(128, 96) + 63) / 64 * 64);
+  weft__gemm_amx_share(&alone, &e.g, packed);
+  e.g.n = 96;
+  EXPECT(!weft__gemm_amx_shared(&alone, &e.g, packed));
+  e.g.n = 128, e.g.m = 5000;
+  EXPECT(!weft__gemm_amx_shared(&alone, &e.g, packed));
+  free(packed);
+  end(&e);
 }

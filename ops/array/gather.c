@@ -35,6 +35,33 @@ static int64_t gather_source(const row_work *w, int64_t i) {
 
 static int64_t nd_source(const row_work *w, int64_t i) { return weft__index_row(w->indices, i, w->depth, w->dims); }
 
+/* Copies n rows of `bytes` bytes from a source that is in the first cache, so that nothing is prefetched.  `bytes` is
+ * a constant where it is called. */
+#define DEFINE_NEAR_ROWS(T)                                                                                            \
+  static inline __attribute__((always_inline)) void near_rows_##T(char *dst, const char *src, const T *index,          \
+                                                                  int64_t n, size_t bytes) {                           \
+    for (int64_t i = 0; i < n; i++) memcpy(dst + (size_t)i * bytes, src + (size_t)index[i] * bytes, bytes);            \
+  }
+DEFINE_NEAR_ROWS(int32_t)
+DEFINE_NEAR_ROWS(int64_t)
+
+/* Copies rows of one or two numbers from a near source; returns false if they are others. */
+static bool copy_near_rows(const row_work *w, char *dst, const char *src, int64_t at, int64_t n) {
+  enum { NEAR = 1 << 14 };
+  const bool near = w->bytes == 4 || w->bytes == 8, narrow = w->bytes == 4;
+  if (!near || w->dim > NEAR / (int64_t)w->bytes) return false;
+  if (w->indices->dtype == WEFT_INT32) {
+    const int32_t *index = TENSOR_DATA(w->indices, int32_t) + at;
+    narrow ? near_rows_int32_t(dst, src, index, n, 4) : near_rows_int32_t(dst, src, index, n, 8);
+  } else if (w->indices->dtype == WEFT_INT64) {
+    const int64_t *index = TENSOR_DATA(w->indices, int64_t) + at;
+    narrow ? near_rows_int64_t(dst, src, index, n, 4) : near_rows_int64_t(dst, src, index, n, 8);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 static void gather_range(void *arg, int64_t begin, int64_t end) {
   const row_work *w = arg;
   int64_t i = begin;
@@ -44,6 +71,10 @@ static void gather_range(void *arg, int64_t begin, int64_t end) {
     int64_t at = o / w->outer * w->n + j;
     if (stop > end) stop = end;
     WEFT_ASSERT(stop > i);
+    if (copy_near_rows(w, w->dst + (size_t)i * w->bytes, src, at, stop - i)) {
+      i = stop;
+      continue;
+    }
     for (; i < stop; i++, at++) {
       if (i + PREFETCH_ROWS < stop)
         weft__prefetch(src + (size_t)weft__index_at(w->indices, at + PREFETCH_ROWS) * w->bytes, w->bytes);
@@ -471,6 +502,11 @@ static const op_case gather_v2_cases[] = {
     {"f64[2,3,4] rand; i32[2,5] below:3; i32[] 1", NULL, "batch_dims=1", 0},
     {"f64[2,3,4] rand; i32[2,3] below:4; i32[] 2", NULL, "batch_dims=1", 0},
     {"f64[2,3,4] rand; i32[2,3,2] below:4; i32[] 2", NULL, "batch_dims=-1", 0},
+    {"f32[60,40] rand; i64[70] below:40; i32[] 1", NULL, NULL, 0},
+    {"f32[9,30,2] rand; i32[41] below:30; i32[] 1", NULL, NULL, 0},
+    {"f32[50,16] rand; i64[90] below:50; i32[] 0", NULL, NULL, 0},
+    {"f64[20,24] rand; i32[33] below:20; i32[] 0", NULL, NULL, 0},
+    {"f32[9000] rand; i32[33] below:9000; i32[] 0", NULL, NULL, CASE_NO_GRAD},
     {"bool[3] true false true; i16[2] 1 2; i32[] 0", "bool[2] false true", NULL, 0},
     {"c128[3] 1 2 3; i32[2] 1 2; i32[] 0", "c128[2] 2 3", NULL, 0},
     {"str[2] \"a\" \"b\"; i32[1] 1; i32[] 0", "str[1] \"b\"", NULL, 0},

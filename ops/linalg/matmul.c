@@ -176,7 +176,7 @@ weft_err weft__matmul_sizes(const kernel *k, gemm *g) {
   return WEFT_OK;
 }
 
-static weft_err matmul_cpu(kernel *k) {
+weft_err weft__matmul_run(kernel *k) {
   batch j = {0};
   WEFT_TRY(weft__matmul_sizes(k, &j.one));
   const shape s = SHAPE2(j.one.m, j.one.n);
@@ -358,7 +358,7 @@ static const fusion batch_fusion = {ROLE_MATMULS};
 OPS(matmul) = {
     {"MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false transpose_b:bool=false "
      "T:type{bfloat16,half,float,double,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128}",
-     "The product of two matrices.", .infer = matmul_infer, .cpu = matmul_cpu, .prepare = matmul_prepare,
+     "The product of two matrices.", .infer = matmul_infer, .cpu = weft__matmul_run, .prepare = matmul_prepare,
      .unprepare = matmul_unprepare, .grad = matmul_grad, .fusion = &weft__matmul_fusion, .cases = matmul_cases,
      .amp = AMP_ALLOW},
     {"BatchMatMul(x:T, y:T) -> (output:T) | T:type{bfloat16,half,float,double,int32,int64,complex64,complex128} "

@@ -18,9 +18,9 @@ WEFT_TARGET_CLONES static void scale_row(float *restrict to, const float *restri
 }
 
 /* The caller holds the variable's lock and has checked its shape. */
-static weft_err matmul_update_descend(kernel *k, gemm *g, float alpha) {
+static weft_err matmul_update_descend(kernel *k, variable *v, gemm *g, float alpha) {
   weft_tensor *var = NULL, scaled = {0};
-  WEFT_TRY(weft__variable_writable(k->ref[0], &var));
+  WEFT_TRY(weft__variable_writable(v, &var));
   const bool left = g->m <= g->n;
   const weft_tensor *from = k->in[left ? 2 : 3];
   WEFT_TRY(weft__scratch(k, &scaled, WEFT_FLOAT, &from->shape));
@@ -55,13 +55,14 @@ static weft_err matmul_descent_cpu(kernel *k) {
   WEFT_TRY(weft__matmul_sizes(&first, &g));
   g.a = k->in[2]->data, g.b = k->in[3]->data;
   const shape s = SHAPE2(g.m, g.n);
-  variable *v = k->ref[0];
+  variable *v = NULL;
   weft_err err = WEFT_OK;
-  weft__variable_lock(1, k->ref);
+  WEFT_TRY(weft__kernel_variable(k, 0, &v));
+  weft__variable_lock(1, &v);
   const bool plain = v->value.buf && weft__shape_equal(&v->value.shape, &s) && weft__tensor_count(&v->value) > 0 &&
                      g.k > 0 && g.k <= MOST_ROWS && k->in[1]->shape.rank == 0;
-  if (plain) err = matmul_update_descend(k, &g, TENSOR_DATA(k->in[1], float)[0]);
-  weft__variable_unlock(1, k->ref);
+  if (plain) err = matmul_update_descend(k, v, &g, TENSOR_DATA(k->in[1], float)[0]);
+  weft__variable_unlock(1, &v);
   if (!plain) return one_after_the_other(k, d, &g);
   if (!err && k->n_out) weft__out_ref(k, 0, v);
   return err;
@@ -72,5 +73,10 @@ static bool matmul_fits(const weft_node *n) { return n->out_type[0] == WEFT_FLOA
 static const op matmul_descent_op = {
     .def = "_MatMulDescent", .cpu = matmul_descent_cpu, .unprepare = weft__fused_update_unprepare};
 
-const fusion weft__matmul_fusion = {
-    .role = ROLE_MATMUL, .fits = matmul_fits, .with_update = &matmul_descent_op, .update = &weft__update_descend};
+const fusion weft__matmul_fusion = {.role = ROLE_MATMUL,
+                                    .fits = matmul_fits,
+                                    .with_update = &matmul_descent_op,
+                                    .update = &weft__update_descend,
+                                    .shares = weft__matmul_shares,
+                                    .prepares = &weft__matmul_prepare_op,
+                                    .on_prepared = &weft__matmul_prepared_op};

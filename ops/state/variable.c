@@ -377,7 +377,7 @@ static const op_case count_cases[] = {
 #define IS_RESOURCE .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare
 
 static const fusion adds = {.updates = &weft__update_add}, assigns = {ROLE_ASSIGN};
-static const fusion subtracts = {ROLE_SUBTRACT, .updates = &weft__update_sub}, subtracts_by_handle = {ROLE_SUBTRACT};
+static const fusion subtracts = {ROLE_SUBTRACT, .updates = &weft__update_sub};
 
 OPS(variable) = {
     {"VariableV2() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
@@ -417,10 +417,11 @@ OPS(variable) = {
      "Subtracts from the variable.", .flags = OP_UPDATES, .infer = variable_update_infer, .cpu = sub_cpu,
      .no_grad = true, .fusion = &subtracts, .cases = update_cases},
     {"AssignAddVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful", "Adds to the variable.",
-     .flags = OP_UPDATES, .infer = resource_assign_infer, .cpu = resource_add_cpu, .cases = update_cases},
+     .flags = OP_UPDATES, .infer = resource_assign_infer, .cpu = resource_add_cpu, .fusion = &adds,
+     .cases = update_cases},
     {"AssignSubVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful",
      "Subtracts from the variable.", .flags = OP_UPDATES, .infer = resource_assign_infer, .cpu = resource_sub_cpu,
-     .fusion = &subtracts_by_handle, .cases = update_cases},
+     .fusion = &subtracts, .cases = update_cases},
     {"CountUpTo(ref:&T) -> (output:T) | limit:int T:type{int32,int64}", "Counts up; OUT_OF_RANGE at the limit.",
      .infer = count_infer, .cpu = count_cpu, .cases = count_cases},
     {"ResourceCountUpTo(resource:resource) -> (output:T) | limit:int T:type{int32,int64} ; stateful",

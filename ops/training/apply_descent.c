@@ -111,7 +111,7 @@ OPS(apply_descent) = {
      "var -= alpha * delta.", APPLY(descend_cpu, descend_cases), .fusion = &descends},
     {"ResourceApplyGradientDescent(var:resource, alpha:T, delta:T) -> () | T:type{number} use_locking:bool=false ; "
      "stateful",
-     "var -= alpha * delta.", APPLY(descend_cpu, descend_cases)},
+     "var -= alpha * delta.", APPLY(descend_cpu, descend_cases), .fusion = &descends},
     {"ApplyMomentum(var:&T, accum:&T, lr:T, grad:T, momentum:T) -> (out:&T) | T:type{number} use_locking:bool=false "
      "use_nesterov:bool=false",
      "accum = accum * momentum + grad; var -= lr * accum.", APPLY(momentum_cpu, momentum_cases)},

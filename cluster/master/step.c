@@ -27,7 +27,7 @@ typedef struct remote_part { /* a part on another task */
   size_t head_size;
   char *graph;         /* its handle there */
   bool auto_cleanup;   /* the task is Weft: a step that succeeds needs no CleanupGraph */
-  bool local_receives; /* the local part receives values from it in its first stage */
+  bool local_receives; /* the local part's first stage receives from it, so RunGraph is sent with that RecvTensor */
 } remote_part;
 
 struct cluster_step {
@@ -355,7 +355,7 @@ static void step_start_remote(step_run *r, const remote_part *p) {
                   &(call_opts){.cancel = r->cancel, .more = p->local_receives}, step_remote_ended, remote);
 }
 
-enum { DERIVED_GRACE_MS = 1000 };
+enum { DERIVED_GRACE_MS = 1000 }; /* after a derived error, the part that caused it gets this long to report */
 
 /* Returns an error if the parts that still run should be canceled. */
 static weft_err step_check_wait(step_run *r, int64_t deadline_ns) {
@@ -371,6 +371,7 @@ static weft_err step_check_wait(step_run *r, int64_t deadline_ns) {
                                ERROR_DERIVED);
 }
 
+/* Waits until all parts have ended.  If step_check_wait returns an error, cancels them first; each then ends soon. */
 static void step_wait(step_run *r, int64_t deadline_ns) {
   bool canceled = false;
   for (;;) {
@@ -398,7 +399,7 @@ static void step_cleanup_remotes(cluster_step *s, int64_t id, bool failed) {
   }
 }
 
-/* Runs the local part on this thread.  It gets the deadline itself, since this thread does not wait meanwhile. */
+/* Runs the local part on this thread.  The part watches the deadline itself, since this thread cannot meanwhile. */
 static void step_start_local(step_run *r, const weft_tensor **fed, const weft_tensor *const *feed,
                              weft_tensor **fetched, int64_t deadline_ns, part_run *run) {
   for (int i = 0; i < r->step->n_feed; i++) fed[i] = feed[r->step->feed[i]];
@@ -418,7 +419,8 @@ static weft_err step_check_feeds(const cluster_step *s, const weft_tensor *const
   return WEFT_OK;
 }
 
-/* Returns the result of the step: the error of a part, or, if all errors are derived, why the step was canceled. */
+/* Returns the result of the step.  It is the error of a part.  If that is derived and the step was canceled for a
+ * reason that is not, it is this reason. */
 static weft_err step_final_error(const step_run *r) {
   weft_err err = weft__status_raise(&r->failure);
   if (!err || !r->derived || !weft__cancel_fired(r->cancel)) return err;

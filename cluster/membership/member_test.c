@@ -99,6 +99,12 @@ static bool joins_within(int i, double seconds) {
   return pthread_timedjoin_np(tasks[i].thread, NULL, &until) == 0;
 }
 
+/* The hooks may report a goodbye late: the task that leaves does not wait long for the answer. */
+static bool reaches(atomic_int *n, int value) {
+  for (int ms = 0; ms < SOON * 1000 && *n < value; ms++) usleep(1000);
+  return *n == value;
+}
+
 TEST(two_tasks_that_ran_and_joined_both_return) {
   open_ports(2);
   start_task(0, false);
@@ -122,8 +128,8 @@ TEST(a_ps_returns_when_its_workers_have_left) {
   start_task(2, false);
   tasks[1].ran = true;
   stop_task(1);
-  EXPECT_EQ_INT(tasks[0].lost, 1);
-  EXPECT_EQ_INT(tasks[0].replaced, 1);
+  EXPECT(reaches(&tasks[0].lost, 1));
+  EXPECT(reaches(&tasks[0].replaced, 1));
   EXPECT(!joins_within(0, 0.5));
   stop_task(2);
   EXPECT(joins_within(0, SOON));

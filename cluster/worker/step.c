@@ -1,10 +1,13 @@
 /* step.c - the steps that run on this task, and their expiry.
  *
- * The first run, RecvTensor or sent value of a step creates it.  CleanupGraph drops it; with auto_cleanup it is dropped
- * when its run has ended and its last value was received, and a step that only canceled calls used is dropped with the
- * last of them.  If the master that should send CleanupGraph is gone, the step expires: one second after its RunGraph
- * was canceled, a task that it exchanges values with was lost, or a chief restored; or else when nothing has used it
- * for an hour.
+ * The first run, RecvTensor or sent value of a step creates it.  It is dropped
+ * - by CleanupGraph;
+ * - with auto_cleanup, when its run has ended and its last value was received;
+ * - with the last call that uses it, if no part ran in it and no value is left: its RecvTensor calls were canceled.
+ *
+ * The master that should send CleanupGraph may be gone.  So a step also expires one second after its RunGraph was
+ * canceled, a task that it exchanges values with was lost, or a chief restored; and when nothing has used it for an
+ * hour.
  *
  * The lock of state.h guards the table.  Steps are removed under it, and aborted and freed without it. */
 #include "base/alloc.h"
@@ -100,7 +103,7 @@ void weft__worker_step_release(worker_step *s) {
   weft__free(s);
 }
 
-/* Aborts what waits in a step that was removed from the table, and releases it. */
+/* Aborts what waits in a step that was removed from the table, and drops the references of its timer and the table. */
 static void worker_step_abort(worker_step *s, const char *why) {
   if (weft__timer_cancel(s->worker->timers, &s->expiry)) weft__worker_step_release(s);
   weft__rendezvous_abort(s->rendezvous, weft__fail(WEFT_ABORTED, "%s", why));
@@ -174,9 +177,9 @@ static bool worker_step_is_any(const worker_step *s, int64_t now) {
 void weft__worker_steps_sweep(void *arg) {
   worker *w = arg;
   pthread_mutex_lock(&w->lock);
-  worker_step *lost = worker_steps_take(w, worker_step_is_stale);
+  worker_step *stale = worker_steps_take(w, worker_step_is_stale);
   pthread_mutex_unlock(&w->lock);
-  worker_steps_abort(lost, "The step was not used for an hour");
+  worker_steps_abort(stale, "The step was not used for an hour");
 }
 
 void weft__worker_steps_finish(worker *w) {

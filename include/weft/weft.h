@@ -18,8 +18,8 @@
  *              crashes.  If a count is 0, its array may be NULL.
  *   Threads.   One thread at a time may use an object, except for a session: any number of threads
  *              may run it, and any thread may cancel.  Threads may share tensors for reading.
- *   Output.    The library never prints, exits or aborts.  It passes messages to the callback of
- *              weft_log_set.  Signals belong to the program, which may call weft_interrupt().
+ *   Output.    The library never exits or aborts, and prints only what a program asks for.  Its messages
+ *              go to the callback of weft_log_set.  Signals belong to the program (weft_interrupt).
  *
  * Dimensions are int64_t, and -1 means unknown; a rank of -1 means an unknown rank.  Arrays are a
  * count and a pointer, never varargs.  Option structs are plain, and zero means the default.  Each

@@ -9,24 +9,31 @@
  *
  * net/transport.c creates the group for the first user and destroys it after the last.  A second caller does not poll:
  * weft__loop_poll_until returns false, and the caller sleeps on its own event until the thread that dispatches sets it.
- * When the first caller stops, the loop's thread polls; a caller that starts to wait later takes over.
+ * When the first caller stops, the loop's thread polls, until a caller begins a wait or the next slice of one.
  *
  * Which thread polls.  If the loop's thread and a caller polled the same epoll, each event would wake one of them by
  * chance.  So there are two epolls.  The inner epoll watches the sources of the primary loop; a caller polls it.  The
  * outer epoll watches the inner one, and only while no caller polls; the loop's thread polls it.  A change of the
- * poller is thus one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner
- * epoll itself, which saves an epoll_wait.  When the first caller starts, that thread may still wait there, for
- * LOOP_SLOW_TICK_MS at most.  This does no harm: the thread dispatches what it gets, and passes a wakeup on to the
- * caller.  If a caller starts while another one stops, or while the loop's thread arms the outer epoll again, that
- * epoll may stay armed while a caller polls; then the loop's thread wakes once, dispatches what it finds and leaves it
- * disarmed.  tick_fd is in both epolls, because the loop's thread may wait on either; a caller that it wakes finds
- * nothing to do and polls again.
+ * poller is thus one epoll_ctl, and wakes no thread.  Before any caller has polled it is simpler: the loop's thread
+ * polls the inner epoll itself, which saves an epoll_wait.  When the first caller starts, that thread may still wait
+ * there, for LOOP_SLOW_TICK_MS at most.  This does no harm: the thread dispatches what it gets, and passes a wakeup on
+ * to the caller.
+ *
+ * One race remains, and it is harmless: the outer epoll may be armed while a caller polls.  This happens if a caller
+ * starts while another one stops, or while the loop's thread arms the outer epoll again.  The loop's thread then wakes
+ * once, dispatches what it finds and leaves the outer epoll disarmed.
  *
  * Which thread dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the
- * dispatch lock, if it is free.  If the lock is taken, the thread returns, since the holder also runs the sources that
- * others push.  So no thread that polls waits for a callback on another thread; only ticks and
- * weft__loop_remove_and_close wait for the lock.  A callback must return soon, since all sources of its loop wait for
- * it: work that may take long goes to a pool (exec/executors/start.h).
+ * dispatch lock, if it is free.  If the lock is taken, the thread polls again, since the holder also runs the sources
+ * that others push.  So a caller that polls never waits for a callback on another thread.  Only two functions wait for
+ * the lock: primary_tick, on the primary loop's thread, and weft__loop_remove_and_close.  A callback must return soon,
+ * since all sources of its loop wait for it: work that may take long goes to a pool (exec/executors/start.h).
+ *
+ * Which thread ticks.  The primary loop's thread wakes once per tick period, also while a caller polls, and ticks with
+ * the dispatch lock (primary_tick).  If another thread holds that lock because it dispatches on the primary loop, that
+ * thread ticks between two callbacks (loop_dispatch_locked).  A caller whose poll finds no events does not tick.
+ * tick_fd ends a slow wait of the loop's thread when ticks become frequent.  It is in both epolls, because that thread
+ * may wait on either.  A caller that it wakes finds nothing to do and polls again.
  *
  * Edge-triggered events are reported once, when they happen.  A level-triggered event would wake the loop's thread and
  * the caller that polls again and again until a callback has read the source.  The group's eventfds are written and
@@ -95,8 +102,8 @@ struct loop_group {
   atomic_bool caller_has_polled; /* since the group was created; never false again */
 
   int tick_fd; /* wakes the primary thread; in both epolls, since it may wait on either */
-  /* The number of calls of weft__loop_tick_often since it was last set to 0, which a tick does that finds no ticker
-   * which wants ticks.  0: tick every LOOP_SLOW_TICK_MS, else every LOOP_TICK_MS. */
+  /* 0: tick every LOOP_SLOW_TICK_MS; else every LOOP_TICK_MS.  It counts the calls of weft__loop_tick_often.  After a
+   * round of ticks in which every ticker returned false, primary_tick_locked sets it to 0. */
   atomic_uint_fast64_t tick_requests;
   _Atomic int64_t ticked_ns; /* when the tickers were called last; written with the primary loop's dispatch lock */
   pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
@@ -159,9 +166,9 @@ static bool primary_tick_is_due(const loop_group *g, int64_t now) {
   return now - atomic_load(&g->ticked_ns) >= tick_period_ms(g) * NS_PER_MS;
 }
 
-/* Calls the tickers if their time has come.  The caller holds the dispatch lock of the primary loop, and uses no
- * source: a tick may remove any.  The requests for frequent ticks are dropped only after the last tick, and only those
- * that had come before the first: so one that comes during the ticks is not forgotten. */
+/* Calls the tickers if they are due.  The caller must hold the dispatch lock of the primary loop, and must not use a
+ * source afterwards: a tick may remove any.  If all tickers return false, tick_requests becomes 0, unless another
+ * request came during the ticks: that one must not be lost. */
 static void primary_tick_locked(loop_group *g, int64_t now) {
   WEFT_ASSERT(weft__lock_is_held(&primary_loop(g)->dispatch_lock));
   if (!primary_tick_is_due(g, now)) return;
@@ -185,11 +192,12 @@ static void primary_tick_locked(loop_group *g, int64_t now) {
     weft__loop_tick_often(g);
 }
 
-/* Runs callbacks, and ticks that are due, until the queue is empty, with the dispatch lock held.  Between two callbacks
- * it polls, unless another thread is the poller.  So under load the queue may never be empty; then this thread goes on,
- * and no other thread needs the lock.  While a caller polls the primary loop, the threads of secondary loops skip this
- * poll, too: the check does not ask which loop it is.  This does no harm, since they poll as soon as their queues are
- * empty.  Returns true, perhaps with sources left, as soon as `until` is set (NULL: never). */
+/* Runs callbacks, and ticks that are due, until the queue is empty.  The dispatch lock is held.  Returns true, perhaps
+ * with sources left, as soon as `until` is set (NULL: never).
+ * - Between two callbacks it polls, unless another thread is the poller.  So under load the queue may never be empty.
+ *   Then this thread keeps the lock.  Only weft__loop_remove_and_close waits for it meanwhile.
+ * - While a caller polls the primary loop, the threads of secondary loops skip this poll, too, since the check does not
+ *   ask which loop it is.  This does no harm: they poll as soon as their queues are empty. */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {
   WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock) && (!until || thread_is_poller(l->group)));
   uint32_t events;
@@ -207,9 +215,9 @@ static bool loop_dispatch_locked(loop *l, sync_event *until) {
 }
 
 /* Dispatches if no other thread does.  No source is lost: the holder of the lock checks the queue again after it
- * unlocks, and a thread pushes before it tries the lock.  A caller whose sync_event is set does not run the sources
- * that are left.  It writes to the wakeup fd, and the thread that this wakes runs them: the loop's own, or the next
- * caller. */
+ * unlocks, and a thread pushes before it tries the lock.  A caller whose sync_event is set leaves the remaining sources
+ * to another thread: it writes to the wakeup fd.  The write stays pending in the inner epoll: the next caller that
+ * polls gets it, or else the loop's thread, once weft__loop_poll_until arms the outer epoll at its end. */
 static void loop_dispatch(loop *l, sync_event *until) {
   bool caller_is_done = false;
   while (!caller_is_done && weft__ready_queue_has_ready(&l->ready) && pthread_mutex_trylock(&l->dispatch_lock) == 0) {
@@ -245,7 +253,7 @@ static poll_result primary_poll(loop_group *g, int wait_ms) {
   return result;
 }
 
-/* Ticks while no callback runs.  It waits for the dispatch lock; a thread that holds it for long ticks itself. */
+/* Ticks while no callback runs.  It waits for the dispatch lock; see "Which thread ticks" above. */
 static void primary_tick(loop_group *g) {
   if (!primary_tick_is_due(g, weft__clock_now_ns())) return;
   pthread_mutex_lock(&primary_loop(g)->dispatch_lock);

@@ -1,8 +1,10 @@
 /* loop.h - event loops for the sockets of the fast transport.
  *
- * A loop has an epoll (the primary loop has two), a thread and a queue of ready sources.  Its callbacks (on_ready,
- * tick) run one at a time, on the thread that holds its dispatch lock: the loop's own thread, or a caller that polls
- * while it waits for a response.  A caller that reads its own response saves a switch between two threads.
+ * A loop has an epoll, a thread and a queue of ready sources.  (The group has one more epoll: after a
+ * caller has polled for the first time, the primary loop's thread waits on it, see loop.c.)  A loop's callbacks
+ * (on_ready, tick) run one at a time, on the thread that holds its dispatch lock.  That is the loop's own thread, or a
+ * caller that polls while it waits for a response.  A caller that reads its own response saves a switch between two
+ * threads.
  *
  * Of several ready sources a loop mostly runs the one that became ready last (net/fast/ready_queue.h says why, and when
  * not).  So callbacks of different sources have no fixed order.
@@ -39,27 +41,29 @@ weft_err weft__loop_add_balanced(loop_group *g, source *s);
 /* Returns true if the source must move to the primary loop: it is on a secondary one, and a caller has polled.  (A
  * caller can poll the primary loop only.)  Only for sources of weft__loop_add_balanced, in on_ready. */
 bool weft__loop_must_migrate(const source *s);
-/* Moves a source to the primary loop, which calls on_ready again; the callback that calls this then returns.  The owner
- * holds the lock under which it also calls weft__loop_rearm, so that no rearm reaches the former loop.  on_ready may
- * run, and may free the source, before this returns: an owner that uses the source afterwards holds a reference.
- * Returns RESOURCE_EXHAUSTED if epoll has no room; the source is then on no loop, and the owner closes it. */
+/* Moves a source to the primary loop, which calls on_ready again.  Only in on_ready, which must return next.
+ * - The caller must hold the lock under which it also calls weft__loop_rearm, so that no rearm reaches the former loop.
+ * - on_ready may run, and may free the source, before this returns.  A caller that uses the source afterwards must hold
+ *   a reference.
+ * Returns RESOURCE_EXHAUSTED if epoll has no room.  The source is then on no loop, and the owner must close it. */
 weft_err weft__loop_migrate(source *s, bool output);
 /* Makes epoll report the source again: at once if it has input, and, with `output`, when it can be written.  It cannot
- * fail: the descriptor is open and registered, and a change of the events allocates nothing.  A source that was removed
- * is left alone.  If another thread may remove or migrate the source, the owner has a lock that guards both, and holds
- * it here. */
+ * fail: the descriptor is open and registered, and a change of the events allocates nothing.  Does nothing for a source
+ * that was removed.  If another thread may remove or migrate the source, one lock of the owner must guard these calls,
+ * and the caller must hold it. */
 void weft__loop_rearm(source *s, bool output);
 /* The same, but on_ready runs after the callbacks of all other ready sources, or when it has waited READY_MAX_WAIT_MS
  * (ready_queue.h). */
 void weft__loop_rearm_deferred(source *s, bool output);
-/* Removes a source, so that no callback of it begins any more.  It may be called in a callback of the source's loop.
- * Elsewhere a callback of the source might be running, so there it may be called only if the source cannot have had an
- * event, for example because its socket is not connected; otherwise weft__loop_remove_and_close waits for the callback.
- */
+/* Removes a source, so that no callback of it begins any more.  It does not wait for one that runs.  So it may be
+ * called only
+ * - in a callback of the source's loop, or
+ * - while the source cannot have had an event, for example because its socket is not connected.
+ * Elsewhere call weft__loop_remove_and_close, which waits for the callback. */
 void weft__loop_remove(source *s);
-/* Removes a source that was added by weft__loop_add, waits for its callback and closes its descriptor; does nothing if
- * fd is -1.  Only for sources of the primary loop, since it takes that loop's dispatch lock to wait.  Not in a
- * callback. */
+/* Removes a source that was added by weft__loop_add, waits for its callback and closes its descriptor.  Does nothing if
+ * fd is -1.  Only for sources of the primary loop: to wait, it takes that loop's dispatch lock.  So the caller must
+ * hold no lock that any callback or tick of the loop takes.  Not in a callback. */
 void weft__loop_remove_and_close(loop_group *g, source *s);
 
 /* ---- callers that wait ---- */
@@ -77,16 +81,16 @@ void weft__loop_wake_poller(loop_group *g);
 
 enum { LOOP_TICK_MS = 50, LOOP_SLOW_TICK_MS = 1000 };
 
-/* A function that is called again and again, as a callback of the primary loop is: every LOOP_TICK_MS while a ticker
- * of the group returned true at its last call, else every LOOP_SLOW_TICK_MS.  Removing a ticker waits for its call, so
- * a tick may take a lock only if no thread removes a ticker while it holds that lock. */
+/* A function that is called again and again, as a callback of the primary loop.  All tickers of the group are called
+ * every LOOP_TICK_MS if one of them returned true at its last call, else every LOOP_SLOW_TICK_MS.  Removing a ticker
+ * waits for its call.  So a tick must not take a lock that a thread may hold while it removes a ticker. */
 typedef struct ticker {
   bool (*tick)(struct ticker *t, int64_t now_ns);
   list_link link; /* of the group's list */
 } ticker;
 void weft__loop_add_ticker(loop_group *g, ticker *t);
-/* Removes a ticker, and waits if its tick is running.  After it returns, the tick never runs again.  The caller holds
- * no lock that the tick takes.  Not in a tick.  It does nothing for a ticker that was never added. */
+/* Removes a ticker, and waits if its tick is running.  After it returns, the tick never runs again.  The caller must
+ * hold no lock that the tick takes.  Not in a tick.  Does nothing for a ticker that was never added. */
 void weft__loop_remove_ticker(loop_group *g, ticker *t);
 void weft__loop_tick_often(loop_group *g); /* ticks every LOOP_TICK_MS from now on, until all tickers return false */
 

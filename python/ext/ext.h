@@ -75,7 +75,7 @@ static inline void ext_set(PyObject **place, PyObject *value) {
 int ext_value_ready(PyObject *module);
 PyObject *ext_use_numpy(PyObject *self, PyObject *args);
 PyObject *ext_check_strings(PyObject *self, PyObject *list); /* raises TypeError unless all are bytes or str */
-/* Returns a numpy array (rank 0: a numpy scalar, or bytes), which owns the tensor. */
+/* Returns a numpy array (rank 0: a numpy scalar, or bytes).  Takes the tensor over, also if it fails (NULL). */
 PyObject *ext_to_numpy(weft_tensor *t);
 /* As above from a borrowed tensor. */
 PyObject *ext_to_numpy_copy(const weft_tensor *t);

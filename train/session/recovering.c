@@ -1,8 +1,9 @@
 /* recovering.c - a session around a session that is replaced when a task is lost.
  *
- * The first thread that sees the loss replaces the session.  The runs of other threads are canceled when the old
- * session closes; they wait for the new one and are retried.  The generation number counts the replacements, so that
- * each loss is handled once.  Lock: the session's; it is not held while sessions run, open or close. */
+ * The session that a program runs is the outer one; it runs the inner one, which can be replaced.  The first thread
+ * that sees the loss replaces the inner session.  The runs of other threads are canceled when the old session closes;
+ * these threads wait for the new one and retry.  The generation number counts the replacements, so that each loss is
+ * handled once.  The outer session's lock is not held while inner sessions run, open or close. */
 #include "train/session/recovering.h"
 
 #include "base/alloc.h"
@@ -12,7 +13,7 @@
 #include "base/log.h"
 #include <pthread.h>
 
-enum { TRIES_MAX = 1000 }; /* of making a new session when the cluster is lost again meanwhile */
+enum { TRIES_MAX = 1000 }; /* attempts to open a new session, if tasks are lost again meanwhile */
 
 typedef struct recovering {
   weft_session base;
@@ -21,9 +22,9 @@ typedef struct recovering {
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t changed;
   weft_session *inner;
-  int users, generation;
+  int users, generation; /* calls that use the inner session; replacements so far */
   bool replacing, closed;
-  status failed; /* the replacement could not be made */
+  status failed; /* why the last replacement could not be made: all later runs fail with it */
 } recovering;
 
 static recovering *recovering_of(weft_session *s) { return (recovering *)s; }
@@ -103,7 +104,8 @@ static weft_err make_another(recovering *r, weft_session **out) {
   }
 }
 
-/* Replaces the inner session.  The lock is held on entry and on return, but not meanwhile. */
+/* Replaces the inner session.  The lock is held on entry and on return, but not meanwhile.  Closing the old session
+ * cancels its runs, so its users leave soon. */
 static void recovering_replace(recovering *r) {
   WEFT_ASSERT(weft__lock_is_held(&r->lock) && !r->replacing);
   weft_session *old = r->inner, *fresh = NULL;
@@ -137,6 +139,7 @@ static weft_err recovering_recover(recovering *r, int generation) {
   return err;
 }
 
+/* Returns true if the error of a run means that a task, or the state on one, was lost. */
 static bool recovering_lost(recovering *r, weft_session *inner, weft_err err) {
   if (means_lost(err)) return true;
   if (err != WEFT_FAILED_PRECONDITION || !r->how.state_lost || !weft__error_has(ERROR_UNINITIALIZED)) return false;
@@ -157,12 +160,12 @@ static weft_err recovering_run(weft_session *s, const plan_request *q, const wef
     bool replaced;
     WEFT_TRY(recovering_enter(r, opts, &inner, &generation));
     weft_err err = weft__session_run(inner, q, feed, fetched, opts);
-    bool gone = err && recovering_lost(r, inner, err);
+    bool lost = err && recovering_lost(r, inner, err);
     recovering_leave(r, generation, &replaced);
     if (!err) return WEFT_OK;
-    bool cut_off = opts && opts->cancel && weft__cancel_fired(opts->cancel);
-    if (replaced && (gone || (err == WEFT_CANCELLED && !cut_off))) continue; /* the replacement ended our run */
-    if (!gone) return r->how.failed ? r->how.failed(r->how.arg, err) : err;
+    bool caller_canceled = opts && opts->cancel && weft__cancel_fired(opts->cancel);
+    if (replaced && (lost || (err == WEFT_CANCELLED && !caller_canceled))) continue; /* that ended this run */
+    if (!lost) return r->how.failed ? r->how.failed(r->how.arg, err) : err;
     WEFT_TRY(recovering_recover(r, generation));
   }
 }

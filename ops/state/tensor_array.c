@@ -592,6 +592,14 @@ static gradient_array open_gradient(backprop *b, weft_out flow, weft_out named_b
               .op = "Identity", .name = "gradient_flow", .n_in = 1, .in = &flow, .n_control = 1, .control = &g.node})};
 }
 
+/* Fails, because the gradient of a gradient would end here without a word: TensorFlow's graph has an Identity with the
+ * flow at this place, and its second gradient fails too, at the loop behind it or when it runs. */
+static weft_err second_grad(backprop *b) {
+  return weft__fail_fact(
+      WEFT_UNIMPLEMENTED, WEFT_FACT_LOOP_GRADIENT,
+      "Second-order gradient for while loops not supported: '%s' holds the gradients of a TensorArray", b->node->name);
+}
+
 static attr of_type(const char *name, const backprop *b, int in) {
   return A_TYPE(name, weft__out_type(b->graph, b->in[in]));
 }
@@ -684,7 +692,7 @@ OPS(tensor_array) = {
     {"TensorArrayGradV3(handle:resource, flow_in:float) -> (grad_handle:resource, flow_out:float) | source:string ; "
      "stateful",
      "The array of gradients of an array's elements.", .kind = KIND_ARRAY_GRADIENT, .flags = OP_STEP_OBJECT,
-     .infer = tensor_array_handle_infer, .cpu = gradient_cpu, .no_grad = true, .anywhere = ""},
+     .infer = tensor_array_handle_infer, .cpu = gradient_cpu, .grad = second_grad, .anywhere = ""},
     {"TensorArrayGradV2(handle:string, flow_in:float) -> (grad_handle:string) | source:string ; stateful",
      "TensorArrayGradV3 with string handles.", .flags = OP_STEP_OBJECT, .infer = tensor_array_handle_infer,
      .cpu = gradient_cpu, .no_grad = true},

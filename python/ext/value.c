@@ -1,7 +1,8 @@
 /* value.c - tensors to and from numpy, through the buffer protocol and without numpy's C API.
  *
- * A fetched tensor that nobody else holds becomes a numpy array over its own memory; one that a
- * variable or a constant shares is copied first, since a program may write to what it fetched. */
+ * A fetched tensor that nobody else holds becomes a numpy array over its own memory.  One that a variable or a constant
+ * shares is copied first, since a program may write to what it fetched.  A Value is the Python object that owns the
+ * tensor's memory; the array holds a reference to it. */
 #include "ext.h"
 #include <stdint.h>
 
@@ -11,7 +12,7 @@ typedef struct value_object {
 } value_object;
 
 static PyTypeObject *value_type;
-static PyObject *ndarray, *dtypes, *object_dtype, *empty_tuple;
+static PyObject *ndarray, *dtypes, *object_dtype, *empty_tuple; /* dtypes: from numbers of types to numpy's types */
 
 static void value_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
@@ -71,7 +72,7 @@ static PyObject *string_at(const weft_tensor *t, int64_t i) {
   return err ? ext_raise(err) : PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
 }
 
-/* Stores the strings in an array of objects that is new.  Its buffer is an array of references. */
+/* Stores the strings in a new array of objects.  The memory of such an array holds references to Python objects. */
 static int strings_store(const weft_tensor *t, PyObject *array) {
   Py_buffer view;
   const int64_t n = weft_tensor_count(t);
@@ -92,6 +93,7 @@ static PyObject *strings_to_numpy(const weft_tensor *t) {
   return array;
 }
 
+/* Makes a Value that owns the tensor.  If that fails, destroys the tensor and returns NULL. */
 static PyObject *tensor_wrap(weft_tensor *t) {
   allocfunc make = (allocfunc)PyType_GetSlot(value_type, Py_tp_alloc);
   value_object *v = (value_object *)make(value_type, 0);
@@ -102,7 +104,7 @@ static PyObject *tensor_wrap(weft_tensor *t) {
   return (PyObject *)v;
 }
 
-/* Where numpy has no bfloat16, the table names float32, to which the elements are widened. */
+/* Widens a tensor of bfloat16 to float32 if numpy has no bfloat16: `dtypes` then names float32 for it. */
 static int fit_bfloat16(weft_tensor **t, PyObject *dtype) {
   PyObject *size = weft_tensor_dtype(*t) == WEFT_BFLOAT16 ? PyObject_GetAttrString(dtype, "itemsize") : NULL;
   const bool widens = size && PyLong_AsLong(size) == 4;
@@ -119,6 +121,7 @@ static int fit_bfloat16(weft_tensor **t, PyObject *dtype) {
   return 0;
 }
 
+/* Takes the tensor over, also if it fails. */
 static PyObject *numbers_to_numpy(weft_tensor *t) {
   PyObject *number = PyLong_FromLong(weft_tensor_dtype(t));
   PyObject *dtype = number ? PyObject_GetItem(dtypes, number) : NULL; /* new reference */
@@ -152,9 +155,29 @@ static int tensor_unshare(weft_tensor **t) {
   return err ? -1 : 0;
 }
 
+/* Returns the bytes that describe a resource, as an array of the type that TensorFlow gives to them. */
+static PyObject *resource_to_numpy(const weft_tensor *t) {
+  void *data;
+  size_t size;
+  weft_err err = weft_tensor_serialize(&data, &size, t);
+  if (err) return ext_raise(err);
+  PyObject *bytes = PyByteArray_FromStringAndSize(data, (Py_ssize_t)size), *array = NULL;
+  PyObject *number = PyLong_FromLong(WEFT_RESOURCE), *shape = ext_shape(1, (int64_t[]){(int64_t)size});
+  PyObject *dtype = number ? PyObject_GetItem(dtypes, number) : NULL;
+  weft_free(data);
+  if (bytes && shape && dtype) array = PyObject_CallFunctionObjArgs(ndarray, shape, dtype, bytes, NULL);
+  Py_XDECREF(bytes), Py_XDECREF(number), Py_XDECREF(shape), Py_XDECREF(dtype);
+  return array;
+}
+
 PyObject *ext_to_numpy(weft_tensor *t) {
   if (weft_tensor_dtype(t) == WEFT_STRING) {
     PyObject *made = strings_to_numpy(t);
+    weft_tensor_destroy(t);
+    return made;
+  }
+  if (weft_tensor_dtype(t) == WEFT_RESOURCE) {
+    PyObject *made = resource_to_numpy(t);
     weft_tensor_destroy(t);
     return made;
   }

@@ -4,7 +4,7 @@ import os
 import numpy as np
 import pytest
 
-from both import oracle, weft
+from both import oracle, outcome, weft
 
 SYSTEMS = [weft, oracle]
 
@@ -101,3 +101,39 @@ def test_an_estimator_starts_from_another_ones_checkpoint(tmp_path):
         assert second.get_variable_value("global_step") == 2
     with pytest.raises(ValueError, match="warm_start_from must be a string or a WarmStartSettings"):
         estimator(weft, tmp_path / "wrong", 3)
+
+
+# ---- which variables a name means ----
+
+def _plain(tf, path):
+    tf.Variable(5.0, name="a/v")
+
+
+def _other(tf, path):
+    tf.get_variable("a/v", initializer=5.0)
+    tf.Variable(7.0, name="a/other")
+
+
+def _imported(tf, path):
+    tf.train.import_meta_graph(path + ".meta")
+
+
+def _local(tf, path):
+    tf.get_variable("a/v", initializer=5.0, collections=["local_variables"])
+
+
+@pytest.mark.parametrize("named", [{"a/": "a/"}, {"/": "/"}, {"a/v": "a/v"}, {"nowhere/": "a/"}], ids=str)
+@pytest.mark.parametrize("make", [_plain, _other, _imported, _local])
+def test_a_name_means_only_variables_of_get_variable(make, named, tmp_path):
+    with oracle.Graph().as_default(), oracle.Session() as sess:
+        oracle.get_variable("a/v", initializer=1.0)
+        sess.run(oracle.global_variables_initializer())
+        path = oracle.train.Saver().save(sess, str(tmp_path / "m"))
+
+    def found(tf):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            make(tf, path)
+            tf.train.init_from_checkpoint(path, named)
+            sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+            return sess.run(tf.global_variables() + tf.local_variables())
+    assert outcome(lambda: found(weft)) == outcome(lambda: found(oracle))

@@ -19,8 +19,8 @@ def publish(namespace, later=(), elsewhere=None):
     module, elsewhere = sys.modules[namespace], elsewhere or {}
     for name in module.__all__:
         value = None if name in later else vars(module)[name]
-        if isinstance(value, absent.Named) and not any("__getattr__" in vars(c) for c in value.__mro__):
-            value.__getattr__ = absent.instance_getattr
+        if isinstance(value, type) and value.__module__.startswith("weft"):
+            absent.name_what_objects_lack(value)
         wrapped = dispatch.published(name, value)
         if wrapped is not value:
             value = vars(module)[name] = wrapped

@@ -276,7 +276,9 @@ def servers(tf):
         got = sess.run(v + 1)
     local.start()
     other = tf.distribute.Server({"worker": ["localhost:0"]}, job_name="worker", task_index=0, protocol="grpc")
-    return [got, callable(local.join), other.target.startswith(b"grpc://" if isinstance(other.target, bytes) else "grpc://")]
+    defined = local.server_def
+    return [got, callable(local.join), defined.job_name, list(defined.cluster.job[0].tasks),
+            other.target.startswith(b"grpc://" if isinstance(other.target, bytes) else "grpc://")]
 
 
 @case(nodes=False)

@@ -218,6 +218,19 @@ def checkpoints_are_printed(tf):
 
 
 @case(nodes=False)
+def pieces_of_variables_are_not_frozen(tf):
+    table = tf.get_variable("table", [4, 2], partitioner=tf.fixed_size_partitioner(2), initializer=tf.zeros_initializer())
+    tf.add(tf.convert_to_tensor(table), tf.get_variable("b", initializer=1.0), name="y")
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        tf.train.Saver().save(sess, "./m")
+    tf.train.write_graph(tf.get_default_graph(), ".", "g.pb", as_text=False)
+    freeze = module("tools.freeze_graph").freeze_graph
+    with tf.Graph().as_default():
+        return said(freeze, "g.pb", "", True, "./m", "y", "save/restore_all", "save/Const:0", "out.pb", True, "")
+
+
+@case(nodes=False)
 def graphs_are_frozen(tf):
     trained(tf)
     freeze, out = module("tools.freeze_graph").freeze_graph, []

@@ -3,6 +3,7 @@ import collections
 
 import weft as tf
 from weft._core.contrib import framework, gan_losses, learning, training
+from weft._core.framework.absent import Named
 
 
 class GANModel(collections.namedtuple("GANModel", (
@@ -11,7 +12,7 @@ class GANModel(collections.namedtuple("GANModel", (
     """The tensors, variables and functions of a generator and a discriminator."""
 
 
-class GANLoss(collections.namedtuple("GANLoss", ("generator_loss", "discriminator_loss"))):
+class GANLoss(collections.namedtuple("GANLoss", ("generator_loss", "discriminator_loss")), metaclass=Named):
     """The losses of the generator and the discriminator."""
 
 
@@ -23,7 +24,7 @@ class GANTrainOps(collections.namedtuple("GANTrainOps", (
         return super().__new__(cls, generator_train_op, discriminator_train_op, global_step_inc_op, train_hooks)
 
 
-class GANTrainSteps(collections.namedtuple("GANTrainSteps", ("generator_train_steps", "discriminator_train_steps"))):
+class GANTrainSteps(collections.namedtuple("GANTrainSteps", ("generator_train_steps", "discriminator_train_steps")), metaclass=Named):
     """How many times each network is trained in a step."""
 
 

@@ -4,7 +4,12 @@ import collections
 from weft._core.contrib.learn_models import Learner
 from weft._core.estimator.estimator import _names
 from weft._core.estimator.run_config import RunConfig as _RunConfig, default_session_config, environment
-from weft._core.estimator.spec import EstimatorSpec as _Spec
+from weft._core.estimator.spec import EstimatorSpec as _Spec, ModeKeys as _ModeKeys
+
+
+class ModeKeys(_ModeKeys):
+    """What a model_fn is called for; INFER is the name of tf.contrib.learn for PREDICT."""
+    INFER = "infer"
 
 
 class RunConfig(_RunConfig):

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 
+from weft._core.framework.absent import Named
 from weft._core.train.server import ClusterSpec
 
 
@@ -11,7 +12,7 @@ def _url(layer, address):
     return "%s://%s" % (layer, address) if layer else address
 
 
-class ClusterResolver:
+class ClusterResolver(metaclass=Named):
     """The base of resolvers. Subclasses define cluster_spec() and master()."""
 
     task_type = task_id = None

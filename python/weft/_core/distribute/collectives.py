@@ -2,6 +2,8 @@
 import collections
 import enum
 
+from weft._core.framework.absent import Named
+
 
 class CommunicationImplementation(enum.Enum):
     """How workers exchange values. Weft always uses a ring of its own."""
@@ -14,7 +16,7 @@ class CommunicationImplementation(enum.Enum):
 CollectiveCommunication = CommunicationImplementation
 
 
-class CommunicationOptions:
+class CommunicationOptions(metaclass=Named):
     """How values are packed for communication, and how long it may take."""
 
     def __init__(self, bytes_per_pack=0, timeout_seconds=None, implementation=CommunicationImplementation.AUTO):

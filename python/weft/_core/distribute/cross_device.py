@@ -7,6 +7,7 @@ All kinds add up on one device and copy the sum to the others, in the order of t
 same bits.  NcclAllReduce does the same without NCCL.
 """
 from weft._core.distribute.values import DistributedValues, DistributedVariable, Mirrored, PerReplica, ReduceOp
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import IndexedSlices, get_default_graph
 from weft._core.ops import array_ops, math_ops
@@ -45,7 +46,7 @@ def copied(value):
     return op("Identity", input=convert_to_tensor(value))
 
 
-class CrossDeviceOps:
+class CrossDeviceOps(metaclass=Named):
     """How values are reduced and copied between devices."""
 
     def reduce(self, reduce_op, per_replica_value, destinations, options=None):

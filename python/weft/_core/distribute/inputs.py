@@ -2,6 +2,7 @@
 import enum
 
 from weft._core.distribute.values import PerReplica
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph
 from weft._core.framework.nest import flatten, pack_like
@@ -15,7 +16,7 @@ class InputReplicationMode(enum.Enum):
     PER_REPLICA = "PER_REPLICA"
 
 
-class InputContext:
+class InputContext(metaclass=Named):
     """Tells an input function how many input pipelines there are, which one it makes, and how many replicas there are.
     """
 

@@ -9,6 +9,7 @@ import threading
 
 from weft._core.distribute import context
 from weft._core.distribute.values import PerReplica, part, regroup
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import get_default_graph
 from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
@@ -144,7 +145,7 @@ class Replicas:
             replica.join()
 
 
-class ReplicaContext:
+class ReplicaContext(metaclass=Named):
     """The context of a replica, as tf.distribute.get_replica_context() returns it."""
 
     _thread = None  # set if there are several replicas

@@ -5,6 +5,7 @@ from weft._core.distribute.cluster_resolver import TFConfigClusterResolver
 from weft._core.distribute.inputs import InputContext
 from weft._core.distribute.strategy import Strategy, StrategyExtended
 from weft._core.distribute.values import MirroredVariable
+from weft._core.framework.absent import Named
 from weft._core.framework.device_spec import DeviceSpec
 from weft._core.framework.graph import get_default_graph
 
@@ -185,7 +186,7 @@ class _ParameterServerExtended(_OneDeviceExtended):
         return InputContext(workers, first + number, self._num_replicas_in_sync)
 
 
-class TPUStrategy:
+class TPUStrategy(metaclass=Named):
     """Raises an error, because Weft does not support TPUs."""
 
     def __init__(self, tpu_cluster_resolver=None, steps_per_run=None, device_assignment=None):

@@ -15,6 +15,7 @@ from weft._core.distribute.values import (
     part,
     regroup,
 )
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.framework.nest import flatten, pack_like
@@ -31,7 +32,7 @@ def reduction(given):
     return ReduceOp(given.upper()) if isinstance(given, str) else given
 
 
-class Strategy:
+class Strategy(metaclass=Named):
     """Where the replicas of a model and its variables are placed, and how they are kept equal."""
 
     _scale_losses_for_estimator = False
@@ -152,7 +153,7 @@ class Strategy:
 StrategyV1 = Strategy
 
 
-class StrategyExtended:
+class StrategyExtended(metaclass=Named):
     """How a strategy places and updates variables. This one has a replica for each device of `worker_devices`."""
 
     experimental_between_graph = False

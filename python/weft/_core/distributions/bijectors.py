@@ -6,6 +6,7 @@ over those that the bijector treats element by element, the logarithms are summe
 """
 import numpy as np
 
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import name_scope
 from weft._core.framework.tensor_shape import as_shape
@@ -13,7 +14,7 @@ from weft._core.nn import nn
 from weft._core.ops import array_ops, math_ops, special_math
 
 
-class Bijector:
+class Bijector(metaclass=Named):
     """An invertible, differentiable function.
 
     Args:

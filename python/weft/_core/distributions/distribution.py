@@ -3,20 +3,20 @@
 A subclass has methods with an underscore (`_log_prob`, `_sample_n`, ...).  The public methods of the base put them into
 scopes, and derive what a subclass lacks from what it has: a density from its logarithm, a variance from a deviation.
 """
-import abc
 import contextlib
 
 import numpy as np
 
 from weft._core.distributions import kullback_leibler, util
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor
 from weft._core.framework.graph import name_scope
 from weft._core.framework.tensor_shape import TensorShape, as_shape
 from weft._core.ops import array_ops, math_ops
 
 
-class ReparameterizationType:
+class ReparameterizationType(metaclass=Named):
     """Tells whether samples are differentiable functions of the parameters.
 
     Args:
@@ -44,7 +44,7 @@ def _shown(shape):
     return "<unknown>" if shape.ndims is None else str(tuple("?" if d is None else d for d in shape.as_list())).replace("'", "")
 
 
-class Distribution(metaclass=abc.ABCMeta):
+class Distribution(metaclass=Named):
     """A random variable, or a batch of independent ones that differ in their parameters.
 
     Args:

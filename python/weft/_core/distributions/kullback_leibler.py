@@ -1,6 +1,7 @@
 """The registry of Kullback-Leibler divergences between classes of distributions."""
 import inspect
 
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import control_dependencies, name_scope
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.control_flow import Assert
@@ -49,7 +50,7 @@ def cross_entropy(ref, other, allow_nan_stats=True, name=None):
         return ref.entropy() + kl_divergence(ref, other, allow_nan_stats=allow_nan_stats)
 
 
-class RegisterKL:
+class RegisterKL(metaclass=Named):
     """Registers a function as the divergence of two classes: `@RegisterKL(Normal, Normal)`.
 
     Args:

@@ -71,9 +71,9 @@ class _Head:
             penalties = get_collection(GraphKeys.REGULARIZATION_LOSSES)
             if penalties:
                 loss = loss + sum(penalties[1:], penalties[0])
-            if mode == ModeKeys.EVAL:
-                return EstimatorSpec(mode, predictions, loss, eval_metric_ops=self.metrics(labels, predictions, each, weights))
-            return EstimatorSpec(mode, predictions, loss, train_op_fn(loss))
+            if mode == ModeKeys.TRAIN:
+                return EstimatorSpec(mode, predictions, loss, train_op_fn(loss))
+        return EstimatorSpec(mode, predictions, loss, eval_metric_ops=self.metrics(labels, predictions, each, weights))
 
 
 def _column(labels, wanted=1):
@@ -117,14 +117,18 @@ class _ClassHead(_Head):
     def class_names(self):
         return convert_to_tensor(self._words or [str(i) for i in range(self._n)], dtypes.string)
 
-    def classes(self, ids, probabilities, made):
-        """Adds the predictions that both kinds of classification make."""
-        rows = array_ops.shape(probabilities)[0]
-        made["probabilities"], made["class_ids"] = probabilities, ids
-        made["classes"] = array_ops.gather(self.class_names(), ids)
+    def all_classes(self, logits, made):
+        """Adds the numbers and the names of all classes, for each example."""
+        rows = array_ops.shape(logits)[0]
         made["all_class_ids"] = array_ops.tile(array_ops.expand_dims(span(self._n), 0), [rows, 1])
-        made["all_classes"] = array_ops.tile(array_ops.expand_dims(self.class_names(), 0), [rows, 1])
-        return made
+        names = convert_to_tensor(self._words, dtypes.string) if self._words else io_ops.as_string(span(self._n))
+        made["all_classes"] = array_ops.tile(array_ops.expand_dims(names, 0), [array_ops.shape(logits)[0], 1])
+
+    def names_of(self, ids):
+        """Returns the names of classes."""
+        if self._words is None:
+            return io_ops.as_string(ids, name="str_classes")
+        return lookup.index_to_string_table_from_tensor(self._words, name="class_string_lookup").lookup(ids)
 
     def outputs(self, predictions):
         scores = predictions["probabilities"]
@@ -141,23 +145,31 @@ class _BinaryHead(_ClassHead):
 
     def predictions(self, logits):
         with name_scope("predictions"):
-            both = array_ops.concat([array_ops.zeros_like(logits), logits], -1)
-            ids = array_ops.expand_dims(argmax(both, -1), -1)
-            return self.classes(ids, nn.softmax(both, name="probabilities"),
-                                {"logits": logits, "logistic": sigmoid(logits, name="logistic")})
+            made = {"logits": logits, "logistic": sigmoid(logits, name="logistic")}
+            both = array_ops.concat([array_ops.zeros_like(logits), logits], -1, name="two_class_logits")
+            made["probabilities"] = nn.softmax(both, name="probabilities")
+            made["class_ids"] = ids = array_ops.expand_dims(argmax(both, -1, name="class_ids"), -1)
+            self.all_classes(logits, made)
+            made["classes"] = self.names_of(ids)
+            return made
 
     def losses(self, labels, logits):
         return nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
     def metrics(self, labels, predictions, each, weights):
-        chances, ids = predictions["logistic"], cast(predictions["class_ids"], dtypes.float32)
-        w = weights * array_ops.ones_like(labels)
-        mean, update = metrics.mean(labels, w)
-        return {"accuracy": metrics.accuracy(labels, ids, w), "precision": metrics.precision(labels, ids, w),
-                "recall": metrics.recall(labels, ids, w), "average_loss": metrics.mean(each, w), "label/mean": (mean, update),
-                "prediction/mean": metrics.mean(chances, w), "accuracy_baseline": (maximum(mean, 1 - mean), update),
-                "auc": metrics.auc(labels, chances, w),
-                "auc_precision_recall": metrics.auc(labels, chances, w, curve="PR")}
+        with name_scope("metrics"):
+            chances, ids = predictions["logistic"], cast(predictions["class_ids"], dtypes.float32)
+            w = weights * array_ops.ones_like(labels)
+            mean, update = metrics.mean(labels, w, name="label/mean")
+            with name_scope("accuracy_baseline"):
+                baseline = maximum(1 - mean, mean, name="value"), maximum(1 - update, update, name="update_op")
+            return {"accuracy": metrics.accuracy(labels, ids, w, name="accuracy"),
+                    "precision": metrics.precision(labels, ids, w, name="precision"),
+                    "recall": metrics.recall(labels, ids, w, name="recall"),
+                    "average_loss": metrics.mean(each, w, name="average_loss"), "label/mean": (mean, update),
+                    "prediction/mean": metrics.mean(chances, w, name="prediction/mean"), "accuracy_baseline": baseline,
+                    "auc": metrics.auc(labels, chances, w, name="auc"),
+                    "auc_precision_recall": metrics.auc(labels, chances, w, curve="PR", name="auc_precision_recall")}
 
     def outputs(self, predictions):
         return {**super().outputs(predictions), "regression": RegressionOutput(predictions["logistic"])}
@@ -174,16 +186,22 @@ class _MultiHead(_ClassHead):
 
     def predictions(self, logits):
         with name_scope("predictions"):
-            ids = array_ops.expand_dims(argmax(logits, 1), 1)
-            return self.classes(ids, nn.softmax(logits, name="probabilities"), {"logits": logits})
+            made = {"logits": logits}
+            self.all_classes(logits, made)
+            made["class_ids"] = ids = array_ops.expand_dims(argmax(logits, -1, name="class_ids"), -1)
+            made["classes"] = self.names_of(ids)
+            made["probabilities"] = nn.softmax(logits, name="probabilities")
+            return made
 
     def losses(self, labels, logits):
         each = nn.sparse_softmax_cross_entropy_with_logits(labels=array_ops.squeeze(labels, [-1]), logits=logits)
         return array_ops.expand_dims(each, -1)
 
     def metrics(self, labels, predictions, each, weights):
-        w = weights * array_ops.ones_like(each)
-        return {"accuracy": metrics.accuracy(labels, predictions["class_ids"], w), "average_loss": metrics.mean(each, w)}
+        with name_scope("metrics"):
+            w = weights * array_ops.ones_like(each)
+            return {"average_loss": metrics.mean(each, w, name="average_loss"),
+                    "accuracy": metrics.accuracy(labels, predictions["class_ids"], w, name="accuracy")}
 
 
 class _RegressionHead(_Head):
@@ -207,7 +225,7 @@ class _RegressionHead(_Head):
     def metrics(self, labels, predictions, each, weights):
         w = weights * array_ops.ones_like(each)
         return {"average_loss": metrics.mean(each, w), "label/mean": metrics.mean(labels, w),
-                "prediction/mean": metrics.mean(predictions["predictions"], w)}
+                "prediction/mean": metrics.mean(predictions["predictions"], w, name="prediction/mean")}
 
 
 def _class_head(n_classes, weight_column, vocabulary, reduction):
@@ -278,7 +296,7 @@ class _Linear:
     def logits(self, features, mode, units, config):
         """Returns the logits, inside the variable scope of the body."""
         self.variables = {}
-        made = fc.linear_model(features, self.columns, units, self.combiner, cols_to_vars=self.variables)
+        made = fc.linear_logits(features, self.columns, units, self.combiner, self.variables)
         summary.scalar("fraction_of_zero_weights", nn.zero_fraction(made))
         return made
 

@@ -1,6 +1,7 @@
 """tf.estimator.experimental.LinearSDCA: trains linear estimators by stochastic dual coordinate ascent."""
 from weft._core.files import summary
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import control_dependencies, name_scope
 from weft._core.nn import feature_column as fc
@@ -12,7 +13,7 @@ from weft._core.ops.variable_scope import get_variable, get_variable_scope, vari
 _STATE = 4  # numbers of an example: its dual variable, its primal and dual loss, and its weight
 
 
-class LinearSDCA:
+class LinearSDCA(metaclass=Named):
     """Stochastic dual coordinate ascent, as the optimizer of a `LinearClassifier` of two classes or a `LinearRegressor`.
 
     Each step solves for one batch. What the method knows of an example is kept in a table, in which the example is found by

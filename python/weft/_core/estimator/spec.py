@@ -13,7 +13,6 @@ from weft._core.train.monitored import Scaffold
 
 class ModeKeys(metaclass=Named):
     TRAIN, EVAL, PREDICT = "train", "eval", "infer"
-    INFER = PREDICT
 
 
 def _scalar_loss(loss):

@@ -9,7 +9,7 @@ import shutil
 
 from weft._core.files.gfile import local
 from weft._core.framework import protos
-from weft._core.framework.absent import where
+from weft._core.framework.absent import Named, where
 from weft._core.framework.trackable import Trackable
 
 DEBUG_DIRECTORY, DEBUG_INFO_FILENAME_PB = "debug", "saved_model_debug_info.pb"
@@ -23,7 +23,7 @@ class VariablePolicy(enum.Enum):
     EXPAND_DISTRIBUTED_VARIABLES = "expand_distributed_variables"
 
 
-class SaveOptions:
+class SaveOptions(metaclass=Named):
     """Options of tf.saved_model.save."""
 
     def __init__(self, namespace_whitelist=None, save_debug_info=False, function_aliases=None, experimental_io_device=None,
@@ -40,7 +40,7 @@ class SaveOptions:
         self.experimental_image_format, self.experimental_skip_saver = experimental_image_format, experimental_skip_saver
 
 
-class Asset(Trackable):
+class Asset(Trackable, metaclass=Named):
     """A file that belongs to a model."""
 
     def __init__(self, path):
@@ -69,7 +69,7 @@ def load_v2(export_dir, tags=None, options=None):
                               "tf.saved_model.load(sess, tags, export_dir)" % where())
 
 
-class MethodNameUpdater:
+class MethodNameUpdater(metaclass=Named):
     """Changes the names of methods in the signatures of a saved model."""
 
     def __init__(self, export_dir):

@@ -5,6 +5,7 @@ it is first read, because hasattr() never reads it.
 """
 import abc
 import dis
+import enum
 import importlib
 import os
 import pkgutil
@@ -43,7 +44,10 @@ _INSTEAD = {
     "tf.compat.v2.nn.RNNCellResidualWrapper": "use tf.nn.rnn_cell.ResidualWrapper",
     "tf.compat.v2.optimizers": "tf.keras.optimizers has the optimizers of TensorFlow 1.15, and so has this module",
     "tf.compat.v2.profiler": _EAGER + "tf.train.ProfilerHook, or tf.profiler.Profiler",
+    "tf.Tensor.numpy": _EAGER + "sess.run(tensor) of a tf.Session, or tensor.eval()",
+    "tf.Variable.numpy": _EAGER + "sess.run(variable) of a tf.Session, or variable.eval()",
     "tf.config": "give a tf.ConfigProto to tf.Session, and tf.train.replica_device_setter to tf.device",
+    "tf.config.experimental.enable_distributed_strategy": _FORK + "tf.distribute.experimental.ParameterServerStrategy",
     "tf.contrib": "tf.layers, tf.nn, tf.train, tf.data and tf.estimator have the successors of contrib",
     "tf.contrib.cluster_resolver": _TPU + "tf.train.ClusterSpec, or tf.distribute.cluster_resolver",
     "tf.contrib.eager": _EAGER + "the op of that name in tf, in a graph that a tf.Session runs",
@@ -85,6 +89,7 @@ _INSTEAD = {
     "tf.keras.utils": "`python -m weft --names` lists what is",
     "tf.lite": _LITE + "a checkpoint or tf.saved_model; Weft's own library serves it",
     "tf.make_prefetch_hook": _FORK + "tf.data.Dataset.prefetch, which needs no hook",
+    "tf.models": "it is of the repository of models, not of TensorFlow: put its files beside the program",
     "tf.ops.work_queue": _FORK + "tf.train.string_input_producer, or tf.data.Dataset.shard by task index",
     "tf.raw_ops": "`weft ops` lists the ops that are",
     "tf.staged": _FORK + "tf.data.Dataset.prefetch, or a tf.FIFOQueue with a queue runner",
@@ -114,10 +119,13 @@ def where():
 
 def _entry(name):
     """Returns the table's entry for a name, and whether the entry is for this name alone."""
-    key = name
+    key, older = name, name.replace("tf.compat.v2.", "tf.", 1)
     while key not in _INSTEAD:
         key = key.rpartition(".")[0] or "tf"
-    return _INSTEAD[key], key == name or _INSTEAD[key].startswith(_OTHER_SYSTEMS)
+    if key == "tf.compat.v2" and older != name:
+        use, alone = _entry(older)
+        return (use, True) if alone else (_INSTEAD[key], False)
+    return _INSTEAD[key], key in (name, "tf.models") or _INSTEAD[key].startswith(_OTHER_SYSTEMS)
 
 
 def instead(name):
@@ -153,20 +161,40 @@ def public_names(module):
     return [n for n, v in vars(module).items() if not n.startswith("_") and id(v) in shown]
 
 
+def _alike(name, names):
+    """Returns up to two of `names` that are spelled almost as `name` is."""
+    import difflib
+    return difflib.get_close_matches(name, {n for n in names if not n.startswith("_")}, 2, 0.8)
+
+
+def _longer(name, names):
+    """Returns up to two of `names` that begin with `name`."""
+    return sorted({n for n in names if len(name) > 3 and n.lower().startswith(name.lower())}, key=lambda n: (len(n), n))[:2]
+
+
+def _asked(found):
+    return "did you mean %s?" % " or ".join(found)
+
+
+def _listing(name, use):
+    """Returns how to list the names of a module of contrib, for a name that the table says nothing about; else `use`."""
+    folder = name.rpartition(".")[0]
+    there = use == _INSTEAD["tf.contrib"] and "weft" + folder.removeprefix("tf") in sys.modules and folder != "tf.contrib"
+    return "dir(%s) lists what it has" % folder if there else use
+
+
 def said(name, near=(), at=None, use=None):
     """Returns the message for a missing name in TensorFlow's spelling.
 
     `near`: names beside it, or a function that returns them. `use`: what to use instead, if the caller knows it.
     """
-    import difflib
     short = "tf" + name.removeprefix("tensorflow").removeprefix("tf")
     public = short.replace("tf.python.", "tf.", 1).replace("tf.compat.v1", "tf", 1)
     use, alone = (use, True) if use else _entry(public)
     if not alone:
-        near = near() if callable(near) else near
-        found = difflib.get_close_matches(short.rpartition(".")[2], [n for n in near if not n.startswith("_")], 2, 0.8)
-        found = found or _elsewhere(public)
-        use = "did you mean %s?" % " or ".join(found) if found else use
+        leaf, near = short.rpartition(".")[2], list(near() if callable(near) else near)
+        found = _alike(leaf, near) or _elsewhere(public) or _longer(leaf, near)
+        use = _asked(found) if found else _listing(public, use)
     return "%s is not in Weft%s: %s" % (short, where() if at is None else at, use)
 
 
@@ -218,12 +246,23 @@ def missing(name, near=(), depth=1, use=None):
     return kind(lambda: said(name, near, at, use), name.rpartition(".")[2])
 
 
-def _in_class(cls, name, at):
-    """Returns the message for a name that a public class lacks."""
-    import difflib
-    public = "tf%s.%s" % (cls.__module__.removeprefix("weft"), cls.__qualname__)
-    found = difflib.get_close_matches(name, [n for n in dir(cls) if not n.startswith("_")], 2, 0.8)
-    use = "did you mean %s?" % " or ".join(found) if found else "help(%s) lists what it has" % public
+# Where a class is looked for last: names that few programs use.
+_LATER_TREES = ("tf.contrib", "tf.compat", "tf.distribute.", "tf.keras.optimizers.legacy", "tf.summary.")
+
+
+def _public_name(cls):
+    """Returns the name that programs use for a public class which may have several."""
+    own = "tf%s.%s" % (cls.__module__.removeprefix("weft"), cls.__qualname__)
+    names = ["tf%s.%s" % (m.__name__.removeprefix("weft"), n) for m in _public_modules() for n in m.__all__ if vars(m).get(n) is cls]
+    names.sort(key=lambda n: (n.rpartition(".")[2] != cls.__qualname__, n.startswith(_LATER_TREES), n.count("."), n != own))
+    return names[0] if names else own
+
+
+def _in_class(cls, name, at, has=None):
+    """Returns the message for a name that a public class lacks. `has`: what an object of it has, if one was asked."""
+    public, has = _public_name(cls), dir(cls) if has is None else has
+    found = _alike(name, has) or _longer(name, has)
+    use = _asked(found) if found else "help(%s) lists what it has" % public
     return "%s.%s is not in Weft%s: %s" % (public, name, at, _INSTEAD.get("%s.%s" % (public, name), use))
 
 
@@ -267,8 +306,39 @@ def instance_getattr(self, name):
         return object.__getattribute__(self, name)  # A property raised AttributeError; this call raises it again.
     if name.startswith("_") or not _is_public(cls) or sys._getframe(1).f_code.co_filename.startswith(PACKAGE):
         raise AttributeError("'%s' object has no attribute '%s'" % (cls.__name__, name))
+    raise lacks(cls, name, dir(self))
+
+
+def lacks(cls, name, has):
+    """Returns the error to raise for a name that an object of a public class lacks, which has the names `has`."""
+    if name.startswith("_") or not _is_public(cls):
+        return AttributeError("'%s' object has no attribute '%s'" % (cls.__name__, name))
     at = where()
-    raise MissingAttribute(lambda: _in_class(cls, name, at), name)
+    return MissingAttribute(lambda: _in_class(cls, name, at, has), name)
+
+
+# Read so often while a graph is built that their objects keep Python's own error.
+_OFTEN = ("Tensor", "Operation", "Graph", "Variable", "SparseTensor", "SparseTensorValue", "IndexedSlices", "DType", "TensorShape",
+          "Dimension", "TypeSpec")
+_BASES_OF_VARIABLES = ("Trackable", "AutoTrackable")
+
+
+def name_what_objects_lack(cls):
+    """Makes the objects of a public class raise the error of this module for names that they lack."""
+    often = cls.__qualname__ in _BASES_OF_VARIABLES or any(c.__qualname__ in _OFTEN or "__getattr__" in vars(c) for c in cls.__mro__)
+    if not often and not issubclass(cls, (BaseException, enum.Enum)):
+        cls.__getattr__ = instance_getattr
+
+
+class EagerOnly:
+    """An attribute that objects of TensorFlow have in eager mode only; reading it raises the error of this module."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, held, cls):
+        at = where()
+        raise MissingAttribute(lambda: said(self._name, at=at), self._name.rpartition(".")[2])
 
 
 def said_of_op(kind):

@@ -48,8 +48,11 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     return convert(value, dtype, name, either("dtype_hint", dtype_hint, "preferred_dtype", preferred_dtype))
 
 
-def convert(value, dtype=None, name=None, preferred_dtype=None, as_ref=False):
-    """Converts as convert_to_tensor does. With as_ref, a variable gives its reference, for an op that changes it."""
+def convert(value, dtype=None, name=None, preferred_dtype=None, as_ref=False, check=False):
+    """Converts as convert_to_tensor does. With as_ref, a variable gives its reference, for an op that changes it.
+
+    With check, an integer that does not fit int32 is an error; otherwise it wraps around, as in TensorFlow.
+    """
     dtype = None if dtype is None else as_dtype(dtype)
     if isinstance(value, Tensor):
         if dtype is not None and not dtype.is_compatible_with(value.dtype.base_dtype):
@@ -68,10 +71,10 @@ def convert(value, dtype=None, name=None, preferred_dtype=None, as_ref=False):
             value.name, dtype and dtype.name, name))
     if dtype is None and preferred_dtype is not None:
         try:
-            return _constant(value, preferred_dtype, name=name or "Const", check=True)
+            return _constant(value, preferred_dtype, name=name or "Const", check=check)
         except (TypeError, ValueError, OverflowError):
             pass
-    return _constant(value, dtype, name=name or "Const", check=True)
+    return _constant(value, dtype, name=name or "Const", check=check)
 
 
 def _has_tensor(value):
@@ -193,8 +196,9 @@ class _Call:
 
     def convert(self, arg, value, name):
         want = self.wanted(arg)
+        sized = want is None or arg.type is not None  # a size, or a place: a number that wraps around is another one
         try:
-            made = convert(value, want, name, self.hint(arg, value), arg.is_ref)
+            made = convert(value, want, name, self.hint(arg, value), arg.is_ref, sized)
         except OverflowError as e:
             raise OverflowError("Argument '%s' of '%s' Op: %s" % (arg.name, self.definition.name, e)) from None
         except TypeError as e:

@@ -242,5 +242,5 @@ def bfloat16_bits(array):
 
 
 def numpy_table():
-    """Returns {number: numpy type} for the extension."""
-    return {n: np.dtype(kind) for n, kind in _NUMPY.items()}
+    """Returns {number: numpy type} for the extension, which gives the bytes of a fetched resource the type for them."""
+    return {n: np.dtype(kind) for n, kind in [*_NUMPY.items(), (resource.as_datatype_enum, [("resource", np.ubyte)])]}

@@ -12,7 +12,7 @@ import traceback
 import weakref
 
 from weft import _weft
-from weft._core.framework import errors, numeric_checks, protos, tensor_shape
+from weft._core.framework import absent, errors, numeric_checks, protos, tensor_shape
 from weft._core.framework.details import GraphDetails, OperationDetails, TensorDetails, device_text
 from weft._core.framework.dtypes import DType
 from weft._core.framework.graph_collections import GraphCollections
@@ -128,6 +128,7 @@ class Tensor(TensorDetails):
 
     __slots__ = ("op", "value_index", "_out", "__weakref__", "__dict__")
     __array_priority__ = 100
+    numpy = absent.EagerOnly("tf.Tensor.numpy")
 
     def __init__(self, op, index):
         self.op, self.value_index = op, index

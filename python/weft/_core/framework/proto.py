@@ -7,7 +7,7 @@ keys, "imap" one with ints.  Unset fields read as their default, as in protobuf;
 import struct
 
 from weft import _weft
-from weft._core.framework.absent import Named
+from weft._core.framework.absent import Named, lacks
 from weft._core.framework.proto_descriptor import Descriptor, EnumTypeWrapper
 from weft._core.framework.proto_fields import DEFAULT, KINDS, MapField, Repeated, checked, copied
 
@@ -75,7 +75,7 @@ class Message(metaclass=Named):
     def __getattr__(self, name):
         field = self.FIELDS.get(name)
         if field is None:
-            raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
+            raise lacks(type(self), name, [*self.FIELDS, *dir(type(self))])
         if self._groups():
             self._settle()
         if name not in self._values:

@@ -104,12 +104,19 @@ NodeExecStats = message("NodeExecStats", "1 string node_name", "2 int all_start_
 DeviceStepStats = message("DeviceStepStats", "1 string device", (2, NodeExecStats, "node_stats", "repeated"),
     "3 imap string thread_names")
 StepStats = message("StepStats", (1, DeviceStepStats, "dev_stats", "repeated"))
+ResourceHandleProto_DtypeAndShape = message("DtypeAndShape", "1 enum dtype", (2, TensorShapeProto, "shape"))
+ResourceHandleProto = message("ResourceHandleProto", "1 string device", "2 string container", "3 string name",
+    "4 int hash_code", "5 string maybe_type_name", (6, ResourceHandleProto_DtypeAndShape, "dtypes_and_shapes", "repeated"),
+    DtypeAndShape=ResourceHandleProto_DtypeAndShape)
+VariantTensorDataProto = message("VariantTensorDataProto", "1 string type_name", "2 bytes metadata")
 TensorProto = message("TensorProto", "1 enum dtype", (2, TensorShapeProto, "tensor_shape"), "3 int32 version_number",
     "4 bytes tensor_content", "13 repeated int32 half_val", "5 repeated float float_val",
     "6 repeated double double_val", "7 repeated int32 int_val", "8 repeated bytes string_val",
     "9 repeated float scomplex_val", "10 repeated int int64_val", "11 repeated bool bool_val",
-    "12 repeated double dcomplex_val", "16 repeated int uint32_val", "17 repeated int uint64_val",
+    "12 repeated double dcomplex_val", (14, ResourceHandleProto, "resource_handle_val", "repeated"),
+    (15, VariantTensorDataProto, "variant_val", "repeated"), "16 repeated int uint32_val", "17 repeated int uint64_val",
     "18 bytes float8_val")
+add_field(VariantTensorDataProto, "tensors", 3, TensorProto, "repeated")
 # The field attr is added below, because AttrValue and NameAttrList refer to each other.
 NameAttrList = message("NameAttrList", "1 string name")
 AttrValue_ListValue = message("ListValue", "2 repeated bytes s", "3 repeated int i", "4 repeated float f",
@@ -125,7 +132,6 @@ NodeDef = message("NodeDef", "1 string name", "2 string op", "3 repeated string 
     (5, AttrValue, "attr", "map"), (6, NodeDef_ExperimentalDebugInfo, "experimental_debug_info"),
     ExperimentalDebugInfo=NodeDef_ExperimentalDebugInfo)
 VersionDef = message("VersionDef", "1 int producer", "2 int min_consumer", "3 repeated int bad_consumers")
-ResourceHandleProto_DtypeAndShape = message("DtypeAndShape", "1 enum dtype", (2, TensorShapeProto, "shape"))
 OpDef_ArgDef = message("ArgDef", "1 string name", "2 string description", "3 enum type", "4 string type_attr",
     "5 string number_attr", "6 string type_list_attr",
     (7, ResourceHandleProto_DtypeAndShape, "handle_data", "repeated"), "16 bool is_ref")

@@ -18,12 +18,6 @@ KernelDef = message("KernelDef", "1 string op", "2 string device_type", (3, Kern
 KernelList = message("KernelList", (1, KernelDef, "kernel", "repeated"))
 ReaderBaseState = message("ReaderBaseState", "1 int work_started", "2 int work_finished", "3 int num_records_produced",
     "4 bytes current_work")
-ResourceHandleProto = message("ResourceHandleProto", "1 string device", "2 string container", "3 string name",
-    "4 int hash_code", "5 string maybe_type_name",
-    (6, protos.ResourceHandleProto_DtypeAndShape, "dtypes_and_shapes", "repeated"),
-    DtypeAndShape=protos.ResourceHandleProto_DtypeAndShape)
-VariantTensorDataProto = message("VariantTensorDataProto", "1 string type_name", "2 bytes metadata",
-    (3, protos.TensorProto, "tensors", "repeated"))
 TensorSliceProto_Extent = message("TensorSliceProto.Extent", "1 int start", "2 int length")
 TensorSliceProto = message("TensorSliceProto", (1, TensorSliceProto_Extent, "extent", "repeated"),
     Extent=TensorSliceProto_Extent)

@@ -3,33 +3,50 @@ import numpy as np
 
 from weft._core.framework import protos
 from weft._core.framework.attrs import shape_proto
-from weft._core.framework.dtypes import as_dtype, bfloat16_bits
+from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.tensor_shape import TensorShape
+from weft._core.framework.values import triple
 
-_INT4 = ("int4", "uint4")
+_WHOLE = ("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "qint8", "quint8",
+          "qint16", "quint16", "qint32")
+_LISTS = {"float16": "half_val", "bfloat16": "half_val", "float32": "float_val", "float64": "double_val", "int64": "int64_val",
+          "bool": "bool_val", "complex64": "scomplex_val", "complex128": "dcomplex_val", "uint32": "uint32_val", "uint64": "uint64_val"}
 
 
 def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False):
-    kind = None if dtype is None else as_dtype(dtype)
-    array = np.asarray(values) if kind is None or kind.name == "string" else np.asarray(values, kind.as_numpy_dtype)
-    if kind is None and not isinstance(values, (np.ndarray, np.generic)):
-        array = array.astype({"float64": np.float32, "int64": np.int32}.get(array.dtype.name, array.dtype))
-    kind = as_dtype(array.dtype) if kind is None else kind
-    if shape is not None:
-        array = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
-    made = protos.TensorProto(dtype=kind.as_datatype_enum, tensor_shape=shape_proto(TensorShape(array.shape)))
+    """Returns a constant as a message. As in TensorFlow, several numbers are bytes, and a few are a list of a field of the type."""
+    if isinstance(values, protos.TensorProto):
+        return values
+    # TensorFlow does not look at Python's values for an empty shape.
+    if shape is not None and 0 in tuple(shape) and values is not None and not isinstance(values, (np.ndarray, np.generic)):
+        return protos.TensorProto(dtype=as_dtype(dtype or "float32").as_datatype_enum, tensor_shape=shape_proto(TensorShape(shape)))
+    (_, natural, data), kind = triple(values, None if dtype is None else as_dtype(dtype))
+    shape = natural if shape is None else tuple(int(d) for d in shape)
+    count, wanted = int(np.prod(natural, dtype=np.int64)), int(np.prod(shape, dtype=np.int64))
+    if verify_shape and shape != natural:
+        raise TypeError("Expected Tensor's shape: %s, but got %s." % (shape, natural))
+    if count > wanted:
+        raise ValueError("Too many elements provided. Takes at most %d, but got %d." % (wanted, count))
+    made = protos.TensorProto(dtype=kind.as_datatype_enum, tensor_shape=shape_proto(TensorShape(shape)))
     if kind.name == "string":
-        made.string_val.extend([v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()])
-    elif kind.name in _INT4:
-        made.int_val.extend(array.astype(np.int32).ravel().tolist())
+        made.string_val.extend([v.encode() if isinstance(v, str) else bytes(v) for v in data])
+    elif kind.name.startswith("float8"):
+        made.float8_val = data.tobytes()
+    elif kind.name in _WHOLE and count == wanted > 1:
+        made.tensor_content = data.tobytes()
     else:
-        made.tensor_content = np.ascontiguousarray(bfloat16_bits(array) if kind.name == "bfloat16" else array).tobytes()
+        field = _LISTS.get(kind.name, "int_val")
+        kinds = {"half_val": np.uint16, "scomplex_val": np.float32, "dcomplex_val": np.float64}
+        flat = data.ravel()
+        getattr(made, field).extend((flat.view(kinds[field]) if field in kinds else flat.astype(np.int32) if "int4" in kind.name
+                                     else flat).tolist())
     return made
 
 
-_FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", "int64": "int64_val", "bool": "bool_val",
-           "uint8": "int_val", "int8": "int_val", "int16": "int_val", "uint16": "int_val",
-           "int4": "int_val", "uint4": "int_val", "string": "string_val"}
+_FIELDS = {**_LISTS, "string": "string_val",
+           **dict.fromkeys(("int32", "uint8", "int8", "int16", "uint16", "int4", "uint4", "qint8", "quint8", "qint16", "quint16", "qint32"),
+                           "int_val")}
+_PAIRS = {"complex64": np.float32, "complex128": np.float64}
 
 
 def make_ndarray(tensor):
@@ -47,5 +64,11 @@ def make_ndarray(tensor):
         raise TypeError("Unsupported tensor type: %s" % kind.name)
     values = list(getattr(tensor, _FIELDS[kind.name]))
     count = int(np.prod(shape))
+    if kind.name in _PAIRS:
+        values = np.array(values, _PAIRS[kind.name]).view(kind.as_numpy_dtype).tolist()
+    elif kind.name == "bfloat16":
+        values = (np.array(values, np.uint32) << np.uint32(16)).view(np.float32).tolist()
+    elif kind.name == "float16":
+        values = np.array(values, np.uint16).view(np.float16).tolist()
     values += values[-1:] * (count - len(values)) if values else [b"" if kind.name == "string" else 0] * count
     return np.array(values, kind.as_numpy_dtype).reshape(shape)

@@ -10,6 +10,8 @@ or read, so that a list that grew, or a layer that was built since, counts with 
 """
 import collections
 
+from weft._core.framework.absent import Named
+
 
 class Trackable:
     """An object whose children are registered by `_track_trackable`."""
@@ -189,7 +191,7 @@ def _check(value):
 
 # ---- Python values ----
 
-class PythonState(Trackable):
+class PythonState(Trackable, metaclass=Named):
     """A Python value that a checkpoint holds as a string. Subclasses define serialize() and deserialize(string)."""
 
     def _gather_saveables_for_checkpoint(self):

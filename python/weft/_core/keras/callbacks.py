@@ -8,12 +8,13 @@ import os
 
 import numpy as np
 
+from weft._core.framework.absent import Named
 from weft._core.keras import backend as K
 from weft._core.keras.progbar import Progbar, print_msg
 from weft._core.platform import logging
 
 
-class Callback:
+class Callback(metaclass=Named):
     """The base of callbacks. Subclasses override its methods."""
 
     def __init__(self):
@@ -77,7 +78,7 @@ class Callback:
         pass
 
 
-class CallbackList:
+class CallbackList(metaclass=Named):
     """Calls several callbacks one after the other."""
 
     def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):

@@ -1,4 +1,5 @@
 """tf.keras.constraints: functions that an optimizer applies to a variable after each step."""
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant
 from weft._core.keras import backend
 from weft._core.keras.serialization import deserialize_keras_object, serialize_keras_object
@@ -6,7 +7,7 @@ from weft._core.ops import array_ops, math_ops
 from weft._core.ops.gradients import clip_by_value
 
 
-class Constraint:
+class Constraint(metaclass=Named):
     """A function from a variable's value to its new value. Subclasses define __call__ and get_config."""
 
     def __call__(self, w):

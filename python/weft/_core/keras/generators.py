@@ -5,11 +5,13 @@ import random
 import threading
 from multiprocessing.pool import ThreadPool
 
+from weft._core.framework.absent import Named
+
 _shared = {}  # number of an enqueuer -> its Sequence or generator, which forked processes inherit
 _numbers = iter(range(1 << 62))
 
 
-class Sequence:
+class Sequence(metaclass=Named):
     """Batches by number. Subclasses define __getitem__ and __len__."""
 
     def __getitem__(self, index):
@@ -47,7 +49,7 @@ def _next(number):
     return next(_shared[number], _End())
 
 
-class SequenceEnqueuer:
+class SequenceEnqueuer(metaclass=Named):
     """Fills a queue with batches from threads. Its methods are start(), get() and stop()."""
 
     def __init__(self, sequence, use_multiprocessing=False):

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from weft._core.framework.absent import Named
 from weft._core.keras import image_changes, image_files
 from weft._core.keras.generators import Sequence
 from weft._core.keras.session import floatx, image_data_format
@@ -179,7 +180,7 @@ class DirectoryIterator(Iterator):
         return made, numbers.astype(self.dtype)
 
 
-class ImageDataGenerator:
+class ImageDataGenerator(metaclass=Named):
     """Transforms images at random and normalizes them. flow() returns batches."""
 
     def __init__(self, featurewise_center=False, samplewise_center=False, featurewise_std_normalization=False,

@@ -1,10 +1,11 @@
 """tf.keras.layers.InputSpec: the shapes and types that a layer expects, and the check of its inputs."""
+from weft._core.framework.absent import Named
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.nest import flatten
 from weft._core.framework.tensor_shape import TensorShape
 
 
-class InputSpec:
+class InputSpec(metaclass=Named):
     """The type, shape, rank and sizes of axes that a layer expects of one input."""
 
     def __init__(self, dtype=None, shape=None, ndim=None, max_ndim=None, min_ndim=None, axes=None,

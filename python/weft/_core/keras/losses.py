@@ -1,5 +1,6 @@
 """tf.keras.losses: functions that return the loss of each example, and objects that weight and reduce them."""
 import weft as tf
+from weft._core.framework.absent import Named
 from weft._core.keras import backend as K, serialization as saving
 from weft._core.keras.session import epsilon
 from weft._core.nn.metric_parts import with_last, without_last
@@ -203,7 +204,7 @@ cosine = cosine_proximity = cosine_similarity
 
 # ---- objects ----
 
-class Loss:
+class Loss(metaclass=Named):
     """The base of losses: call(y_true, y_pred) returns the losses of examples, which are weighted and reduced."""
 
     def __init__(self, reduction=AUTO, name=None):

@@ -1,5 +1,6 @@
 """tf.keras.metrics: means of functions, relative and squared errors, and intersections over unions."""
 import weft as tf
+from weft._core.framework.absent import Named
 from weft._core.keras import backend as K, losses, metrics
 from weft._core.keras.metrics import Mean, MeanMetricWrapper, Metric, Reduce
 
@@ -223,7 +224,7 @@ class MeanIoU(IoU):
         return given
 
 
-class _OneHotLabels:
+class _OneHotLabels(metaclass=Named):
     """Takes one-hot labels, so sparse_y_true is not an option."""
 
     def get_config(self):

@@ -1,5 +1,6 @@
 """tf.keras.metrics: objects that compute a metric over batches, and functions that return a metric of each example."""
 import weft as tf
+from weft._core.framework.absent import Named
 from weft._core.keras import backend as K, losses, serialization as saving
 from weft._core.nn.base_layer import snake_case, unique_name
 from weft._core.ops.resource_variables import ResourceVariable
@@ -7,7 +8,7 @@ from weft._core.ops.resource_variables import ResourceVariable
 SUM, MEAN, WEIGHTED_MEAN = "sum", "sum_over_batch_size", "weighted_mean"
 
 
-class Metric:
+class Metric(metaclass=Named):
     """The base of metrics: update_state adds a batch, result returns the current value, and reset_state starts again.
     """
 

@@ -3,6 +3,7 @@
 Subclasses say which slots a variable has and which op updates it.  The ops are the library's, for resource variables.
 """
 import weft as tf
+from weft._core.framework.absent import Named
 from weft._core.framework.build import op
 from weft._core.framework.trackable import Trackable
 from weft._core.keras import session as K
@@ -12,7 +13,7 @@ from weft._core.ops.resource_variables import ResourceVariable
 _KEYWORDS = {"clipnorm", "clipvalue", "lr", "decay", "global_clipnorm"}
 
 
-class Optimizer(Trackable):
+class Optimizer(Trackable, metaclass=Named):
     """The base of Keras optimizers. A subclass defines _prepare_local, _create_slots and _resource_apply_*."""
 
     def __init__(self, name, gradient_aggregator=None, gradient_transformers=None, **kwargs):

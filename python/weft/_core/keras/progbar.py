@@ -4,6 +4,8 @@ import time
 
 import numpy as np
 
+from weft._core.framework.absent import Named
+
 _interactive = True
 
 
@@ -33,7 +35,7 @@ def print_msg(message, line_break=True):
     sys.stdout.flush()
 
 
-class Progbar:
+class Progbar(metaclass=Named):
     """A progress bar; update(current, values) prints it, with the means of values."""
 
     def __init__(self, target, width=30, verbose=1, interval=0.05, stateful_metrics=None, unit_name="step"):

@@ -1,6 +1,7 @@
 """tf.keras.regularizers: penalties on the size of weights and outputs."""
 import numpy as np
 
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant
 from weft._core.keras.serialization import deserialize_keras_object, serialize_keras_object
 from weft._core.nn import nn
@@ -13,7 +14,7 @@ def _number(x):
     return np.float32(x)
 
 
-class Regularizer:
+class Regularizer(metaclass=Named):
     """A function from a tensor to a loss. Subclasses define __call__ and get_config."""
 
     def __call__(self, x):

@@ -2,10 +2,11 @@
 import math
 
 import weft as tf
+from weft._core.framework.absent import Named
 from weft._core.keras import serialization as saving
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(metaclass=Named):
     """A function of the step that an optimizer calls. Subclasses define __call__ and get_config."""
 
     def __call__(self, step):

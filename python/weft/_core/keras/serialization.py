@@ -1,11 +1,13 @@
 """Converts objects of Keras to names and configurations and back, and keeps names that programs add."""
 import inspect
 
+from weft._core.framework.absent import Named
+
 _custom = {}          # names that programs added permanently
 _registered = {}      # class or function -> its name with the package
 
 
-class CustomObjectScope:
+class CustomObjectScope(metaclass=Named):
     """A scope of names that deserialize knows: with tf.keras.utils.CustomObjectScope({"name": object})"""
 
     def __init__(self, *args):

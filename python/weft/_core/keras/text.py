@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 
+from weft._core.framework.absent import Named
+
 _FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 
@@ -33,7 +35,7 @@ def hashing_trick(text, n, hash_function=None, filters=_FILTERS, lower=True, spl
     return [hash_function(w) % (n - 1) + 1 for w in words]
 
 
-class Tokenizer:
+class Tokenizer(metaclass=Named):
     """Numbers the words of texts, the most frequent words first."""
 
     def __init__(self, num_words=None, filters=_FILTERS, lower=True, split=" ", char_level=False, oov_token=None, analyzer=None, **kwargs):

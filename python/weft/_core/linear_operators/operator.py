@@ -8,6 +8,7 @@ import contextlib
 
 import numpy as np
 
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant, convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import get_default_graph, name_scope
@@ -65,7 +66,7 @@ def given_arguments(scope):
     return {k: v for k, v in scope.items() if k not in ("self", "__class__")}
 
 
-class LinearOperator(metaclass=abc.ABCMeta):
+class LinearOperator(metaclass=Named):
     """A matrix, or a batch of matrices, that need not be stored as a dense tensor.
 
     Args:

@@ -500,24 +500,35 @@ def input_layer(features, feature_columns, weight_collections=None, trainable=Tr
 def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weight_collections=None, trainable=True,
                  cols_to_vars=None):
     """Returns the weighted sum of the columns plus a bias."""
-    columns, sums = _checked(feature_columns, (_DenseColumn, _CategoricalColumn)), []
-    lists = _collections(weight_collections)
+    columns = _checked(feature_columns, (_DenseColumn, _CategoricalColumn))
     names, model = [_layer_name(c._var_scope_name) for c in columns], _layer_name("linear_model")
-    features = _Once(features)
     with variable_scope(model, auxiliary_name_scope=False), name_scope(model), name_scope(model):
-        for column, name in zip(columns, names):
-            with variable_scope(name, auxiliary_name_scope=False), name_scope(name):
-                weights = get_variable("weights", [_weights_of(column), units], dtypes.float32, init_ops.zeros_initializer(),
-                                       trainable=trainable, collections=lists)
-                sums.append(_weighted_sum(column, features, weights, sparse_combiner))
-            if cols_to_vars is not None:
-                cols_to_vars[column] = [weights]
-        total = math_ops.add_n(sums, name="weighted_sum_no_bias")
-        bias = get_variable("bias_weights", [units], dtypes.float32, init_ops.zeros_initializer(), trainable=trainable,
-                            collections=lists)
+        return _summed(features, columns, names, units, sparse_combiner, _collections(weight_collections), trainable, cols_to_vars)
+
+
+def linear_logits(features, feature_columns, units, sparse_combiner, cols_to_vars):
+    """Returns what linear_model() does, as the linear estimators of TensorFlow name it: they have a Keras model."""
+    columns = _checked(feature_columns, (_DenseColumn, _CategoricalColumn))
+    names = [c._var_scope_name for c in columns]
+    with variable_scope("linear_model"), name_scope("linear_model"), name_scope("linear_model"):
+        return _summed(features, columns, names, units, sparse_combiner, None, True, cols_to_vars)
+
+
+def _summed(features, columns, names, units, sparse_combiner, lists, trainable, cols_to_vars):
+    """Returns the weighted sum, in the scope of its model; `names` are the scopes of the columns."""
+    features, sums = _Once(features), []
+    for column, name in zip(columns, names):
+        with variable_scope(name, auxiliary_name_scope=False), name_scope(name):
+            weights = get_variable("weights", [_weights_of(column), units], dtypes.float32, init_ops.zeros_initializer(),
+                                   trainable=trainable, collections=lists)
+            sums.append(_weighted_sum(column, features, weights, sparse_combiner))
         if cols_to_vars is not None:
-            cols_to_vars["bias"] = [bias]
-        return nn.bias_add(total, bias, name="weighted_sum")
+            cols_to_vars[column] = [weights]
+    total = math_ops.add_n(sums, name="weighted_sum_no_bias")
+    bias = get_variable("bias_weights", [units], dtypes.float32, init_ops.zeros_initializer(), trainable=trainable, collections=lists)
+    if cols_to_vars is not None:
+        cols_to_vars["bias"] = [bias]
+    return nn.bias_add(total, bias, name="weighted_sum")
 
 
 def _layer_name(name):

@@ -334,8 +334,12 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     axis = either("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert_to_tensor(x, name="x")
-        squares = math_ops.reduce_sum(math_ops.square(x), axis, keepdims=True)
-        return op("Mul", scope, x=x, y=math_ops.rsqrt(math_ops.maximum(squares, epsilon)))
+        if not x.dtype.is_complex:
+            squares = math_ops.reduce_sum(math_ops.square(x), axis, keepdims=True)
+            return op("Mul", scope, x=x, y=math_ops.rsqrt(math_ops.maximum(squares, epsilon)))
+        squares = math_ops.square(math_ops.real(x)) + math_ops.square(math_ops.imag(x))
+        scale = math_ops.rsqrt(math_ops.maximum(math_ops.reduce_sum(squares, axis, keepdims=True), epsilon))
+        return math_ops.complex(math_ops.multiply(math_ops.real(x), scale), math_ops.multiply(math_ops.imag(x), scale), name=scope)
 
 
 def zero_fraction(value, name=None):

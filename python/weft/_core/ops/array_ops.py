@@ -2,7 +2,7 @@
 import numpy as np
 
 from weft._core.framework import dtypes, tensor_shape, wrap
-from weft._core.framework.build import constant, constant_value, convert_to_tensor, either, is_number, op
+from weft._core.framework.build import constant, constant_value, convert, convert_to_tensor, either, is_number, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, name_scope
 from weft._core.framework.shape_values import constant_value_as_shape
@@ -44,7 +44,7 @@ def shape(input, name=None, out_type=dtypes.int32):
         input = convert_to_tensor(input)
         known = input.shape
         if known.is_fully_defined():
-            return convert_to_tensor(known.as_list(), out_type, name=scope)
+            return convert(known.as_list(), out_type, scope, check=True)
         return op("Shape", scope, input=input, out_type=out_type)
 
 
@@ -55,7 +55,7 @@ def size(input, name=None, out_type=dtypes.int32):
             return reduce_prod(op("Cast", None, x=input.dense_shape, DstT=as_dtype(out_type)), 0, name=scope)
         input = convert_to_tensor(input)
         if input.shape.is_fully_defined():
-            return convert_to_tensor(input.shape.num_elements(), out_type, name=scope)
+            return convert(input.shape.num_elements(), out_type, scope, check=True)
         return op("Size", scope, input=input, out_type=out_type)
 
 
@@ -134,7 +134,12 @@ def concat(values, axis, name="concat"):
 def stack(values, axis=0, name="stack"):
     if axis == 0 and isinstance(values, (list, tuple)) and all(is_number(v) for v in values):
         return convert_to_tensor(values, name=name)
-    if isinstance(values, Tensor):
+    if isinstance(values, Tensor):  # TensorFlow takes a tensor for its own rows.
+        if axis == 0:
+            return values
+        rank = values.shape.ndims
+        if rank is not None and not -rank <= axis < rank:
+            raise ValueError("Argument `axis` = %s not in range [%d, %d)" % (axis, -rank, rank))
         raise TypeError("Expected list for 'values' argument to 'Pack' Op, not %s." % values)
     if axis == 0 and any(is_number(v) for v in values):
         return convert_to_tensor(list(values), name=name)

@@ -77,6 +77,8 @@ def _rank(public, fits, word):
             if rank_tensor.dtype.base_dtype != dtypes.int32:
                 raise TypeError("%s must be of type tf.int32; got %s" % (rank_tensor.name, rank_tensor.dtype.base_dtype.name))
             wanted = constant_value(rank_tensor)
+            if wanted is not None and wanted.ndim != 0:
+                raise ValueError("Rank must be a scalar.")
             if wanted is None or x.shape.ndims is None:
                 found = array_ops.rank(x)
                 good = math_ops.equal(found, rank) if public == "assert_rank" else math_ops.greater_equal(found, rank)
@@ -107,7 +109,10 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 def is_numeric_tensor(tensor):
     from weft._core.framework.graph import Tensor
-    return isinstance(tensor, Tensor) and (tensor.dtype.base_dtype.is_floating or tensor.dtype.base_dtype.is_integer)
+    if not isinstance(tensor, Tensor):
+        return False
+    kind = tensor.dtype.base_dtype
+    return kind.is_floating or kind.is_integer or kind.is_complex or kind.is_quantized
 
 
 def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):

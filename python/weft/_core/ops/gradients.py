@@ -243,8 +243,9 @@ def _like(t, clipped):
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
         x = _values(t, "t")
-        return _like(t, library.helper("clip_by_value", scope, [x, library.operand(clip_value_min, x),
-                                                                library.operand(clip_value_max, x)]))
+        made = library.helper("clip_by_value", scope, [x, library.operand(clip_value_min, x), library.operand(clip_value_max, x)])
+        x.shape.assert_is_compatible_with(made.shape)  # only the bounds are broadcast
+        return _like(t, made)
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):

@@ -254,6 +254,13 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     return add_n(made, name=name)
 
 
+def _batched_product(a, b):
+    """Returns the op for products of many matrices: the first version, which any server has, if nothing is broadcast."""
+    batches = [t.shape[:-2] if t.shape.ndims is not None else t.shape for t in (a, b)]
+    same = all(s.is_fully_defined() for s in batches) and batches[0].as_list() == batches[1].as_list()
+    return "BatchMatMul" if same and a.dtype.base_dtype != dtypes.int16 else "BatchMatMulV2"
+
+
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
            b_is_sparse=False, output_type=None, name=None):
     for side, turned, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
@@ -275,8 +282,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
         a = conj(a) if (transpose_a if any(batched) else adjoint_a) else a
         b = conj(b) if (transpose_b if any(batched) else adjoint_b) else b
         if any(batched):
-            kind = "BatchMatMul" if all(batched) else "BatchMatMulV2"
-            return op(kind, scope, x=a, y=b, adj_x=flips["x"], adj_y=flips["y"])
+            return op(_batched_product(a, b), scope, x=a, y=b, adj_x=flips["x"], adj_y=flips["y"])
         return op("MatMul", scope, a=a, b=b, transpose_a=flips["x"], transpose_b=flips["y"])
 
 
@@ -491,13 +497,19 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reductio
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
     with name_scope(name, "reduce_std", [input_tensor]):
-        return sqrt(reduce_variance(input_tensor, axis, keepdims))  # noqa: F821
+        return sqrt(reduce_variance(convert_to_tensor(input_tensor), axis, keepdims))  # noqa: F821
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     with name_scope(name, "reduce_variance", [input_tensor]):
+        input_tensor = convert_to_tensor(input_tensor)
+        kind = input_tensor.dtype.base_dtype
         means = reduce_mean(input_tensor, axis=axis, keepdims=True)
-        return reduce_mean(square(input_tensor - means), axis=axis, keepdims=keepdims)  # noqa: F821
+        if kind.is_integer:
+            raise TypeError("Input must be either real or complex. Received integer type %s." % kind)
+        apart = input_tensor - means
+        squares = real(multiply(conj(apart), apart)) if kind.is_complex else square(apart)  # noqa: F821
+        return reduce_mean(squares, axis=axis, keepdims=keepdims)
 
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):

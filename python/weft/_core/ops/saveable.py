@@ -18,7 +18,7 @@ class IteratorSaveable:
         self.op, self.name = iterator_resource, iterator_resource.name
         state = op("SerializeIterator", resource_handle=iterator_resource, external_state_policy=external_state_policy)
         self.exported = op("OptionalGetValue", optional=state, output_types=[dtypes.int64],
-                           output_shapes=[tensor_shape.TensorShape([])])
+                           output_shapes=[tensor_shape.TensorShape([2])])
         self.specs = [self._Spec(self.exported[0], self.name + "_STATE")]
 
     @property

@@ -4,6 +4,7 @@ import enum
 import numpy as np
 
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import name_scope
@@ -53,7 +54,7 @@ def create_rng_state(seed, alg):
     return np.concatenate([given[:length], np.zeros(max(0, length - len(given)), np.int64)])
 
 
-class Generator:
+class Generator(metaclass=Named):
     """A generator of random numbers whose state is a variable.
 
     Args:

@@ -7,7 +7,7 @@ import abc
 import functools
 import inspect
 
-from weft._core.framework import dtypes, errors, protos, tensor_shape
+from weft._core.framework import absent, dtypes, errors, protos, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op, register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, Tensor, get_collection, get_default_graph, name_scope
@@ -37,6 +37,7 @@ class Variable(VariableMethods, metaclass=VariableType):
     """A value that persists between steps."""
 
     __array_priority__ = 100
+    numpy = absent.EagerOnly("tf.Variable.numpy")
 
     def __new__(cls, *args, **kwargs):
         if cls is not Variable or not _asks_resource(*args, **kwargs):

@@ -1,6 +1,5 @@
 """tensorflow.python.tools.freeze_graph: combines a graph and its checkpoint to a graph of constants."""
 import os
-import re
 
 from weft._core.files import saved_model
 from weft._core.files.gfile import local
@@ -65,10 +64,10 @@ def _restore_from(sess, checkpoint):
     saved = reader.get_variable_to_shape_map()
     kinds = {n.name: n.op for n in sess.graph.as_graph_def().node}
     found = [n for n in sorted(saved) if kinds.get(n) in ("Variable", "VariableV2", "VarHandleOp")]
+    if any(name + "/part_0" in kinds for name in saved):
+        raise ValueError("Models containing partition variables cannot be converted from checkpoint files. Please pass in a "
+                         "SavedModel using the flag --input_saved_model_dir.")
     if not found:
-        if any(re.search(r"/part_\d+$", name) for name in kinds):
-            raise ValueError("Models containing partition variables cannot be converted from checkpoint files. Please pass in a "
-                             "SavedModel using the flag --input_saved_model_dir.")
         raise ValueError("None of the tensors of checkpoint %s are in the graph: %s" % (checkpoint, sorted(saved)[:10]))
     for name in found:
         variable, value = sess.graph.get_tensor_by_name(name + ":0"), reader.get_tensor(name)

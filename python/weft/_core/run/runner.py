@@ -12,8 +12,9 @@ import sys
 import types
 
 import weft
-from weft._core.framework import absent
+from weft._core.framework import absent, protos
 from weft._core.run import aliases, older
+from weft._core.run.message_modules import MESSAGE_MODULES
 from weft._core.run.modules import MODULES
 
 
@@ -61,7 +62,9 @@ def _beside(name):
     folder = name.rpartition(".")[0]
     module, depth = _attribute(folder), folder.count(".") + 1
     names = absent.public_names(module) if isinstance(module, types.ModuleType) else ()
-    return [*names, *sorted({known.split(".")[depth] for known in MODULES if known.startswith(folder + ".")})]
+    modules = {known.split(".")[depth] for known in (*MODULES, *MESSAGE_MODULES) if known.startswith(folder + ".")}
+    messages = (n for n, v in vars(protos).items() if hasattr(v, "FIELDS")) if folder in MESSAGE_MODULES else ()
+    return [*names, *sorted(modules), *messages]
 
 
 class _Package(types.ModuleType):
@@ -83,11 +86,6 @@ class _Package(types.ModuleType):
             raise AttributeError(str(e)) from None
 
 
-def _is_messages(name):
-    """Returns whether a module is one of TensorFlow's generated message modules, which are all one module here."""
-    return name.endswith("_pb2") and name.startswith(("tensorflow.core.", "tensorflow.python."))
-
-
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname, path=None, target=None):
         if fullname.partition(".")[0] not in ("tensorflow", "tensorflow_estimator"):
@@ -96,7 +94,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec):
         name = spec.name.replace("tensorflow_estimator", "tensorflow", 1)  # the estimators' own package has the same paths
-        target = MODULES.get(name, "weft._core.framework.protos" if _is_messages(name) else "")
+        target = MODULES.get(name, "weft._core.framework.protos" if name in MESSAGE_MODULES else "")
         if target == "":
             found = _attribute(name)
             if isinstance(found, types.ModuleType):

@@ -73,7 +73,8 @@ class Server(metaclass=Named):
     @staticmethod
     def create_local_server(config=None, start=True):
         made = object.__new__(Server)
-        made._open(None, "local", 0, None, config, start)
+        made._open(protos.ClusterDef(job=[{"name": "localhost", "tasks": {0: "localhost:0"}}]).SerializeToString(), "localhost", 0, None,
+                   config, start)
         return made
 
     def start(self):

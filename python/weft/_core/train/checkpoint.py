@@ -7,6 +7,7 @@ import inspect
 import os
 
 from weft._core.framework import protos
+from weft._core.framework.absent import Named
 from weft._core.framework.build import constant, op
 from weft._core.framework.device_spec import DeviceSpec
 from weft._core.framework.graph import get_default_graph
@@ -17,7 +18,7 @@ from weft._core.train.object_graph import OBJECT_GRAPH_KEY, ObjectGraph, path_na
 from weft._core.train.saver import NewCheckpointReader
 
 
-class CheckpointOptions:
+class CheckpointOptions(metaclass=Named):
     """Options for reading and writing checkpoints: the device on which the files are read and written."""
 
     def __init__(self, experimental_io_device=None, experimental_enable_async_checkpoint=False,
@@ -358,7 +359,7 @@ def _restore(root, save_path, optional):
     return CheckpointLoadStatus(_Restoration(root, save_path, reader, proto).match())
 
 
-class Checkpoint(AutoTrackable):
+class Checkpoint(AutoTrackable, metaclass=Named):
     """Saves and restores all objects that are reachable from the given ones: tf.train.Checkpoint(name=object, ...)."""
 
     _NOT_TRACKED = frozenset(["_save_counter", "_nodes", "_count"])

@@ -3,6 +3,7 @@ import glob
 import os
 import time
 
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import Tensor
 from weft._core.ops.variables import Variable
@@ -17,7 +18,7 @@ def _evaluated(value):
     return int(value)
 
 
-class CheckpointManager:
+class CheckpointManager(metaclass=Named):
     """Keeps the newest max_to_keep checkpoints, and permanently one for every keep_checkpoint_every_n_hours hours."""
 
     def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name="ckpt",

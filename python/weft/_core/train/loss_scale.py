@@ -5,6 +5,7 @@ A dynamic scale grows while gradients are finite.  If a gradient is not finite, 
 skipped.
 """
 from weft._core.framework import dtypes
+from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import IndexedSlices
 from weft._core.framework.trackable import Trackable
@@ -16,7 +17,7 @@ from weft._core.session import device_config
 from weft._core.train.optimizer import Optimizer
 
 
-class LossScale(Trackable):
+class LossScale(Trackable, metaclass=Named):
     """The base of loss scales: a call returns the scale; update(gradients) returns (an op that changes it, whether to
     apply).
     """

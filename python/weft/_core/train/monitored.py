@@ -338,7 +338,7 @@ class MonitoredSession(metaclass=Named):
 
     def _close(self, why):
         if self._closed:
-            return
+            raise RuntimeError("Session is already closed.")
         self._closed = True
         try:
             self._close_session(why)

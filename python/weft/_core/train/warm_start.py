@@ -51,10 +51,15 @@ def _variables(given):
     return found
 
 
+def _made_by_name():
+    """Returns the variables that get_variable made here: names mean no others, neither imported ones nor those of tf.Variable."""
+    return list(get_default_graph()._variable_store.values())
+
+
 def _by_name():
     """Returns {name: variable}, in which a partitioned variable is a list of its pieces."""
     found, pieces = {}, collections.defaultdict(list)
-    for variable in global_variables():
+    for variable in _made_by_name():
         info = variable._save_slice_info
         if info is not None:
             pieces[info.full_name].append(variable)
@@ -79,7 +84,7 @@ def _initialize_scope(ours, theirs, shapes, checkpoint, path):
     ours = "" if ours == "/" else ours
     theirs = "" if theirs == "/" else theirs
     done = set()
-    for variable in global_variables():
+    for variable in _made_by_name():
         info = variable._save_slice_info
         whole = variable.op.name if info is None else info.full_name
         if not whole.startswith(ours) or whole in done:

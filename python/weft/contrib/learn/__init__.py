@@ -1,5 +1,5 @@
 """tf.contrib.learn: its data sets, and estimators of before tf.estimator."""
-from weft._core.contrib.learn import Estimator, ModelFnOps, RunConfig
+from weft._core.contrib.learn import Estimator, ModeKeys, ModelFnOps, RunConfig
 from weft._core.contrib.learn_data import read_batch_examples, read_batch_features, read_batch_record_features
 from weft._core.contrib.learn_models import (
     DNNClassifier,
@@ -19,7 +19,6 @@ from weft._core.contrib.learn_models import (
 )
 from weft._core.contrib.learn_runner import Experiment
 from weft._core.estimator.run_config import TaskType
-from weft._core.estimator.spec import ModeKeys
 from weft._core.public import publish as _publish
 from weft.contrib.learn import datasets, io, learn_runner, models, monitors, preprocessing, utils
 

@@ -6,6 +6,7 @@ scope makes these copies: a worker trains its own, and now and then it and the c
 import re
 
 import weft as tf
+from weft._core.framework.absent import Named
 
 GLOBAL_VARIABLE_NAME, LOCAL_VARIABLE_NAME, GRAD_VARIABLE_NAME = "global_center_variable", "local_center_variable", "grad_variable"
 
@@ -61,7 +62,7 @@ class MovingAverageOptimizer(tf.train.Optimizer):
         return self._optimizer.variables()
 
 
-class _CustomGetter:
+class _CustomGetter(metaclass=Named):
     """The base of custom getters that make copies of each trainable variable, on the worker and on the ps."""
 
     def __init__(self, worker_device):

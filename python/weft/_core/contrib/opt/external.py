@@ -2,9 +2,10 @@
 import numpy as np
 
 import weft as tf
+from weft._core.framework.absent import Named
 
 
-class ExternalOptimizerInterface:
+class ExternalOptimizerInterface(metaclass=Named):
     """The base of optimizers outside of the graph. A subclass defines _minimize, which gets functions of one vector."""
 
     def __init__(self, loss, var_list=None, equalities=None, inequalities=None, var_to_bounds=None, **optimizer_kwargs):

@@ -3,6 +3,7 @@ import contextlib
 import types
 
 import weft as tf
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import IndexedSlices
 
 
@@ -94,7 +95,7 @@ def _is_all_zeros(grad):
     return tf.equal(tf.count_nonzero(values), 0)
 
 
-class MultitaskOptimizerWrapper:
+class MultitaskOptimizerWrapper(metaclass=Named):
     """Skips the update of a variable and its slots in a step in which its gradient is zero."""
 
     def __init__(self, opt):

@@ -8,12 +8,13 @@ import abc
 
 import weft as tf
 from weft._core.contrib.rnn.parts import LayerRNNCell, LSTMStateTuple, clipped
+from weft._core.framework.absent import Named
 from weft._core.framework.build import op
 from weft._core.framework.graph import Tensor
 from weft._core.nn.rnn import _turned
 
 
-class FusedRNNCell(metaclass=abc.ABCMeta):
+class FusedRNNCell(metaclass=Named):
     """The base of cells that process all steps in one call: outputs, state = cell(inputs of all steps, ...)"""
 
     @abc.abstractmethod

@@ -2,9 +2,10 @@
 import weft as tf
 from weft._core.contrib.seq2seq.parts import Projection, size_of
 from weft._core.framework import nest
+from weft._core.framework.absent import Named
 
 
-class AttentionMechanism:
+class AttentionMechanism(metaclass=Named):
     """The base of attention mechanisms: alignments, state = mechanism(query, state)"""
 
     @property
@@ -232,7 +233,7 @@ def _monotonic(sigmoid_noise, mode, seed):
     return probability_fn
 
 
-class _BaseMonotonicAttentionMechanism:
+class _BaseMonotonicAttentionMechanism(metaclass=Named):
     """The base of monotonic attention, which begins at the first step of the memory."""
 
     _BIASED = True

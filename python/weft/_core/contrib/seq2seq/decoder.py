@@ -6,13 +6,14 @@ import weft as tf
 from weft._core.contrib.seq2seq.helpers import Helper
 from weft._core.contrib.seq2seq.parts import check_cell, check_layer, layer_output_size, transpose_batch_time
 from weft._core.framework import nest
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import Tensor
 
 _transpose_batch_time = transpose_batch_time  # Programs with their own loops import it by this name.
 BasicDecoderOutput = collections.namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))
 
 
-class Decoder(metaclass=abc.ABCMeta):
+class Decoder(metaclass=Named):
     """The base of decoders; a step gives the output, the state, the next inputs, and which rows have ended."""
 
     @property

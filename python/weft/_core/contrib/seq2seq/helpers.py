@@ -4,12 +4,13 @@ import abc
 import weft as tf
 from weft._core.contrib.seq2seq.parts import transpose_batch_time
 from weft._core.framework import nest
+from weft._core.framework.absent import Named
 from weft._core.framework.graph import Tensor
 
 _transpose_batch_time = transpose_batch_time  # Programs with their own helpers import it by this name.
 
 
-class Helper(metaclass=abc.ABCMeta):
+class Helper(metaclass=Named):
     """The base of helpers, which sample ids from the outputs of a step and make the next inputs."""
 
     @property

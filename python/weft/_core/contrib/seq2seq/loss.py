@@ -1,5 +1,6 @@
 """tf.contrib.seq2seq.sequence_loss: the weighted cross entropy of sequences of logits."""
 import weft as tf
+from weft._core.framework.absent import Named
 
 
 def _check(logits, targets, weights, average_across_timesteps, average_across_batch, sum_over_timesteps, sum_over_batch):
@@ -47,7 +48,7 @@ def sequence_loss(logits, targets, weights, average_across_timesteps=True, avera
         return loss
 
 
-class SequenceLoss:
+class SequenceLoss(metaclass=Named):
     """The function sequence_loss as an object: loss(y_true, y_pred, sample_weight)."""
 
     def __init__(self, average_across_timesteps=False, average_across_batch=False, sum_over_timesteps=True, sum_over_batch=True,

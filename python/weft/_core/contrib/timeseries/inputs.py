@@ -7,11 +7,12 @@ import numpy as np
 
 import weft as tf
 from weft._core.contrib.timeseries.keys import PredictionFeatures, TrainEvalFeatures
+from weft._core.framework.absent import Named
 
 _TIMES, _VALUES = TrainEvalFeatures.TIMES, TrainEvalFeatures.VALUES
 
 
-class TimeSeriesReader:
+class TimeSeriesReader(metaclass=Named):
     """The base of readers: `records` gives the series once, in order."""
 
     def records(self):
@@ -89,7 +90,7 @@ def _in_order(times):
     return tf.reduce_all(times[1:] >= times[:-1])
 
 
-class RandomWindowInputFn:
+class RandomWindowInputFn(metaclass=Named):
     """Makes batches of windows of consecutive records, in random order and without end.
 
     Args:
@@ -145,7 +146,7 @@ class RandomWindowInputFn:
         return self.create_batch()
 
 
-class WholeDatasetInputFn:
+class WholeDatasetInputFn(metaclass=Named):
     """Makes one window of the whole series, again and again: evaluate with steps=1.
 
     Args:

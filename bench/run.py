@@ -76,7 +76,7 @@ JOBS = {
     "recv4": Job("GB/s", cluster=(1, 1), bytes=4 << 20),
     "recv64": Job("GB/s", tf=1.2, cluster=(1, 1), bytes=64 << 20),
     "hello": Job("s", most={"c": 0.1, "python": 0.5}, watch=rivals.hello_seconds),
-    "idle-ps": Job("MB", most={"c": 25}, watch=rivals.idle_ps_mb),
+    "idle-ps": Job("MB", most={"c": 15}, watch=rivals.idle_ps_mb),
     "late-worker": Job("s", most={"c": 0.5, "python": 0.5}, watch=rivals.late_worker_seconds),
 }
 MOST_TORCH_RANKS = max(map(sum, rivals.TORCH_PROCESSES.values()))

@@ -3,7 +3,7 @@
 #include "exec/passes/regroup.h"
 
 #include "base/alloc.h"
-#include "exec/passes/fused_group_rows.h"
+#include "exec/fused_groups/fused_group_rows.h"
 #include "exec/passes/copy_insertion.h"
 
 enum { MAX_SHORT = 1 << 16 }; /* elements */

@@ -5,8 +5,8 @@
  *
  * Sums over the rows of a matrix run behind the elementwise items that follow them.  The gradient of a bias or of a
  * layer norm's scale sums the rows of a tensor that elementwise items read too.  If it ran between those and their
- * maker, they could not become one group (exec/passes/fused_group.h), since it would need the tensor before the group's
- * end. */
+ * maker, they could not become one group (exec/fused_groups/fused_group.h), since it would need the tensor before the
+ * group's end. */
 #ifndef WEFT_EXEC_PASSES_REGROUP_H
 #define WEFT_EXEC_PASSES_REGROUP_H
 

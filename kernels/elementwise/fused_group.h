@@ -1,6 +1,6 @@
 /* fused_group.h - a group of elementwise ops with several results that runs as one kernel of a GPU.
  *
- * exec/passes/fused_group.c creates groups; kernels/elementwise/chain.cu runs them. */
+ * exec/fused_groups/fused_group.c creates groups; kernels/elementwise/chain.cu runs them. */
 #ifndef WEFT_KERNELS_ELEMENTWISE_FUSED_GROUP_H
 #define WEFT_KERNELS_ELEMENTWISE_FUSED_GROUP_H
 

@@ -91,8 +91,8 @@ typedef struct gpu_chain {
   gpu_step step[GPU_CHAIN_STEPS];
 } gpu_chain;
 
-/* A group of elementwise ops with several results in one kernel (exec/passes/fused_group.c).  All its steps work on a
- * matrix of rows and columns.  A tensor is seen through a view: element (r, c) of the matrix is at the place
+/* A group of elementwise ops with several results in one kernel (exec/fused_groups/fused_group.c).  All its steps work
+ * on a matrix of rows and columns.  A tensor is seen through a view: element (r, c) of the matrix is at the place
  * first + r * row + c * column.  So a part of a tensor, such as an output of Split or an input of ConcatV2, is read and
  * written in its place.  A view with axes of its own sees the matrix as an array of them. */
 enum { GPU_GROUP_STEPS = 40, GPU_GROUP_IN = 24, GPU_GROUP_OUT = 20, GPU_VIEW_AXES = 4 };

@@ -1,4 +1,4 @@
-"""Products with one second operand, which is prepared once for all of them (exec/share_operands.h)."""
+"""Products with one second operand, which is prepared once for all of them (exec/passes/share_operands.h)."""
 import numpy as np
 import pytest
 

@@ -8,12 +8,12 @@
  *
  * An assignment of a result to a variable that the group reads element by element joins too: the result is written
  * over the variable's old value, and not copied there. */
-#include "exec/passes/fused_group.h"
+#include "exec/fused_groups/fused_group.h"
 
 #include "base/alloc.h"
-#include "exec/passes/fused_group_draft.h"
-#include "exec/passes/fused_group_moves.h"
-#include "exec/passes/fused_group_rows.h"
+#include "exec/fused_groups/fused_group_draft.h"
+#include "exec/fused_groups/fused_group_moves.h"
+#include "exec/fused_groups/fused_group_rows.h"
 #include "exec/passes/round_operands.h"
 #include "kernels/gpu/gpu_host.h"
 

@@ -1,5 +1,5 @@
 /* share_operands_test.c - products that share their second operand are those of single requests. */
-#include "exec/share_operands.h"
+#include "exec/passes/share_operands.h"
 #include "exec/test_graph.h"
 #include "exec/test_numbers.h"
 #include "graph/build.h"

@@ -2,10 +2,10 @@
  *
  * A value that was computed earlier by a cheap op, such as 1 + tanh(x) in the gradient of a gelu, is computed again
  * where that takes no more memory than reading it.  Then the earlier kernel often need not write it. */
-#include "exec/passes/fused_group_draft.h"
+#include "exec/fused_groups/fused_group_draft.h"
 
-#include "exec/passes/fused_group_moves.h"
-#include "exec/passes/fused_group_rows.h"
+#include "exec/fused_groups/fused_group_moves.h"
+#include "exec/fused_groups/fused_group_rows.h"
 #include "exec/passes/round_operands.h"
 
 const fusion *weft__fusion_declared(const plan_item *it) {

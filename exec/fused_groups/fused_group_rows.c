@@ -1,7 +1,7 @@
 /* fused_group_rows.c - finds what an item does with the rows of a draft's matrix. */
-#include "exec/passes/fused_group_rows.h"
+#include "exec/fused_groups/fused_group_rows.h"
 
-#include "exec/passes/fused_group_moves.h"
+#include "exec/fused_groups/fused_group_moves.h"
 #include "kernels/gpu/gpu_host.h"
 
 enum { MAX_COLUMNS = 4096, PACK = 4 }; /* a thread has a pack of a row, and a block has a row */

@@ -2,16 +2,16 @@
  * what is computed from the sums, one number per row.
  *
  * So a layer norm, an attention's softmax with its mask and dropout, and the gradients of both are one kernel each. */
-#ifndef WEFT_EXEC_PASSES_FUSED_GROUP_ROWS_H
-#define WEFT_EXEC_PASSES_FUSED_GROUP_ROWS_H
+#ifndef WEFT_EXEC_FUSED_GROUPS_FUSED_GROUP_ROWS_H
+#define WEFT_EXEC_FUSED_GROUPS_FUSED_GROUP_ROWS_H
 
-#include "exec/passes/fused_group_draft.h"
+#include "exec/fused_groups/fused_group_draft.h"
 
 typedef enum member_kind {
   MEMBER_NOT,   /* the item cannot be a member */
   MEMBER_STEP,  /* it works element by element, on the draft's shape or on one number per row */
   MEMBER_ROW,   /* it works on whole rows */
-  MEMBER_MOVED, /* it transposes what the group reads (exec/passes/fused_group_moves.h) */
+  MEMBER_MOVED, /* it transposes what the group reads (exec/fused_groups/fused_group_moves.h) */
   MEMBER_SAME   /* its output is its input 0, one number per row, with another shape or repeated along the row */
 } member_kind;
 

@@ -2,10 +2,10 @@
  *
  * fused_group.c chooses the members; fused_group_draft.c makes the kernel's state from them.
  *
- * Include cycle with exec/passes/fused_group_rows, exec/passes/fused_group_moves: they say what an item is in a
- * draft, and the draft asks them while it is built. */
-#ifndef WEFT_EXEC_PASSES_FUSED_GROUP_DRAFT_H
-#define WEFT_EXEC_PASSES_FUSED_GROUP_DRAFT_H
+ * Include cycle with exec/fused_groups/fused_group_rows, exec/fused_groups/fused_group_moves: they say what an item is
+ * in a draft, and the draft asks them while it is built. */
+#ifndef WEFT_EXEC_FUSED_GROUPS_FUSED_GROUP_DRAFT_H
+#define WEFT_EXEC_FUSED_GROUPS_FUSED_GROUP_DRAFT_H
 
 #include "exec/passes/fuse_step.h"
 #include "kernels/elementwise/fused_group.h"

@@ -3,8 +3,8 @@
  * A kernel that multiplies by a matrix first packs it into the order in which it is read.  The steps of a recurrent
  * layer, which the program or exec/passes/unroll.h has unrolled, multiply few rows each by the same weights, so packing
  * takes a large part of their time.  An op declares that its nodes can share that (fusion.shares). */
-#ifndef WEFT_EXEC_SHARE_OPERANDS_H
-#define WEFT_EXEC_SHARE_OPERANDS_H
+#ifndef WEFT_EXEC_PASSES_SHARE_OPERANDS_H
+#define WEFT_EXEC_PASSES_SHARE_OPERANDS_H
 
 #include "exec/plan.h"
 

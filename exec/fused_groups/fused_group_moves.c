@@ -1,8 +1,8 @@
 /* fused_group_moves.c - finds transposes around a group and describes them as views. */
-#include "exec/passes/fused_group_moves.h"
+#include "exec/fused_groups/fused_group_moves.h"
 
 #include "base/cast.h"
-#include "exec/passes/fused_group_rows.h"
+#include "exec/fused_groups/fused_group_rows.h"
 #include "exec/passes/round_operands.h"
 
 enum { PACK = 4 };

@@ -3,10 +3,10 @@
  * A group writes a result in the order of a Transpose that reads it, also behind a Reshape.  And a Transpose that
  * rounding or elementwise items read is a member: the group reads its input in the other order.  The last axis must
  * stay the last, so that a thread's four elements are adjacent on both sides. */
-#ifndef WEFT_EXEC_PASSES_FUSED_GROUP_MOVES_H
-#define WEFT_EXEC_PASSES_FUSED_GROUP_MOVES_H
+#ifndef WEFT_EXEC_FUSED_GROUPS_FUSED_GROUP_MOVES_H
+#define WEFT_EXEC_FUSED_GROUPS_FUSED_GROUP_MOVES_H
 
-#include "exec/passes/fused_group_draft.h"
+#include "exec/fused_groups/fused_group_draft.h"
 
 /* Returns true if the item is a Transpose that the draft can do while it reads, and stores the view of the Transpose's
  * input. */

@@ -4,11 +4,10 @@
  * recurrent cell is different: its gates are read again by the gradient.  A group writes every value that others read.
  * It reads parts of tensors in place of copies (Split, Slice), and writes its results to their places in a larger
  * tensor (ConcatV2), by what the rows of these ops declare (graph/fusion.h).  Launching many small kernels takes longer
- * than running them.  Large tensors are grouped where the group's kernel can be compiled; they are
- * read whole, repeated or transposed (exec/passes/fused_group_moves.h). The results are those of the single kernels,
- * bit by bit. */
-#ifndef WEFT_EXEC_PASSES_FUSED_GROUP_H
-#define WEFT_EXEC_PASSES_FUSED_GROUP_H
+ * than running them.  Large tensors are grouped where the group's kernel can be compiled; they are read whole, repeated
+ * or transposed (fused_group_moves.h).  The results are those of the single kernels, bit by bit. */
+#ifndef WEFT_EXEC_FUSED_GROUPS_FUSED_GROUP_H
+#define WEFT_EXEC_FUSED_GROUPS_FUSED_GROUP_H
 
 #include "exec/plan.h"
 

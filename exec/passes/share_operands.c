@@ -2,7 +2,7 @@
  *
  * What is prepared comes right before its first reader.  A variable that may change between two of its readers is not
  * shared. */
-#include "exec/share_operands.h"
+#include "exec/passes/share_operands.h"
 
 #include "base/alloc.h"
 #include "exec/passes/fuse_step.h"

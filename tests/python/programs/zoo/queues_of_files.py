@@ -98,7 +98,7 @@ def main(argv):
         print([sess.run(limited) for _ in range(2)])
         print(sess.run(kept).tolist() if not isinstance(kept, list) else [k.tolist() for k in sess.run(kept)])
         sess.run(put)
-        print(sess.run(padded.dequeue_many(2)).tolist(), [sess.run(pq.dequeue()) for _ in range(3)])
+        print(sorted(sess.run(padded.dequeue_many(2)).tolist()), [sess.run(pq.dequeue()) for _ in range(3)])
         sess.run(fill)
         print(sess.run(shuffled.size()), sorted(sess.run(shuffled.dequeue_up_to(8)).tolist()))
         k, w = sess.run([wkey, whole])

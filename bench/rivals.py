@@ -21,7 +21,8 @@ from tasks import free_ports  # noqa: E402
 
 # column -> system, face
 COLUMNS = {"weft": ("weft", "c"), "weft py": ("weft", "python"), "tf": ("tf", "python"), "torch": ("torch", "python"),
-           "torch compiled": ("torch", "python")}
+           "torch compiled": ("torch", "python"), "socket": ("socket", "c")}
+SOCKET_JOBS = ("null", "recv4", "recv64")  # what plain TCP sockets reach there: socket_jobs.c
 CLUSTER_JOBS_IN_C = ("null", "linear", "recv4", "recv64", "late-worker", "small")
 JOBS_IN_C = ("empty", "add", "softmax", "mlp", "cnn")
 # The jobs that PyTorch has, and those that torch.compile compiles in reasonable time.
@@ -45,6 +46,8 @@ def is_installed(system):
 
 def alone(column, job, arguments):
     system, face = COLUMNS[column]
+    if system == "socket":
+        return [], None
     if system == "torch":
         known = TORCH_COMPILES if "compiled" in column else TORCH_JOBS
         return [], [python("torch_jobs.py", job, *arguments, *column.split()[1:])] if job in known else None
@@ -83,8 +86,18 @@ def torch_cluster(job, network):
     return [ranks[:servers], ranks[servers:]]
 
 
+def socket_cluster(job, network):
+    host, port = network.address(0).split(":") if network else ("127.0.0.1", free_ports(1)[0])
+    program = [str(BUILD / "bench" / "socket_jobs"), job]
+    return [[[*program, "serve", str(port)]], [[*program, host, str(port)]]]
+
+
 def cluster(column, job, ps, workers, arguments=(), network=None):
-    if column == "torch" and job in TORCH_PROCESSES:
+    if column == "socket":
+        if job not in SOCKET_JOBS:
+            return [], None
+        commands = socket_cluster(job, network)
+    elif column == "torch" and job in TORCH_PROCESSES:
         commands = torch_cluster(job, network)
     elif COLUMNS[column][0] == "torch" or (column == "weft" and job not in CLUSTER_JOBS_IN_C):
         return [], None

@@ -188,7 +188,7 @@ def measure_one_resident(row, columns, options):
 
 def measure_watched(row, columns, options):
     """column -> Result"""
-    values = {column: [] for column in columns if COLUMNS[column][0] != "torch"}
+    values = {column: [] for column in columns if COLUMNS[column][0] in ("weft", "tf")}
     for _ in range(options.rounds):
         for column, seen in list(values.items()):
             try:
@@ -254,7 +254,7 @@ def more(results, column, what, digits):
 
 def print_table(rows):
     head = ["job", "unit", "weft", "weft py", "tf", "torch", "weft vs tf", "py vs tf", "weft vs torch", "py vs torch",
-            "at most", "MB weft", "py", "tf", "torch", "ms cpu weft", "py", "tf", "torch"]
+            "socket", "weft vs socket", "py vs socket", "at most", "MB weft", "py", "tf", "torch", "ms cpu weft", "py", "tf", "torch"]
     lines = [head]
     for row, results in rows:
         job, torch = row.job, torch_column(row, results)
@@ -262,6 +262,7 @@ def print_table(rows):
         lines.append([row.label, job.unit, *(number(results, c) for c in shown),
                       *(verdict(ratio(row, results, ours, "tf"), job.tf) for ours in shown[:2]),
                       *(verdict(ratio(row, results, ours, torch), job.torch) for ours in shown[:2]),
+                      number(results, "socket"), *(verdict(ratio(row, results, ours, "socket"), None) for ours in shown[:2]),
                       ceiling(job, results), *(more(results, c, "peak", 0) for c in shown), *(more(results, c, "cpu", 3) for c in shown)])
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
@@ -270,7 +271,7 @@ def print_table(rows):
 
 
 def json_lines(row, results):
-    for column in ("weft", "weft py", "tf", torch_column(row, results)):
+    for column in ("weft", "weft py", "tf", torch_column(row, results), "socket"):
         if column not in results:
             continue
         system, face = COLUMNS[column]

@@ -8,7 +8,7 @@ import sys
 import shapes
 import tf_sparse
 from jobs import converse, tell_check
-from tf_jobs import dense, inputs, mean_loss, tf
+from tf_jobs import dense, inputs, mean_loss, mlp as plain_mlp, tf
 
 MIB = 1 << 20
 
@@ -64,6 +64,17 @@ def mlp_sync(task):
     return train, feed, [optimizer.make_session_run_hook(task.task_index == 0)]
 
 
+def mlp_ring(task):
+    """No ps: each worker has all variables, and CollectiveReduce averages the gradients."""
+    x, y, feed = inputs()
+    logits, optimizer = plain_mlp(x)
+    workers = len(task.worker_hosts.split(","))
+    pairs = [(tf.raw_ops.CollectiveReduce(input=gradient, group_size=workers, group_key=1, instance_key=i, merge_op="Add",
+                                          final_op="Div", subdiv_offsets=[]), v)
+             for i, (gradient, v) in enumerate(optimizer.compute_gradients(mean_loss(logits, y)), 1)]
+    return optimizer.apply_gradients(pairs, tf.train.get_or_create_global_step()), feed, []
+
+
 def receive(mib):
     def build(task):
         count = mib * MIB // 4
@@ -82,16 +93,18 @@ def sparse(name):
     return build
 
 
+RING = "mlp-ring-2w"
 # job -> what builds its graph: the fetches, the feed of step i, hooks
 JOBS = {"null": null, "linear": linear, "softmax-2ps-2w": softmax, "mlp-async-1w": mlp_async, "mlp-async-2w": mlp_async,
-        "mlp-sync-2w": mlp_sync, "recv4": receive(4), "recv64": receive(64), "late-worker": null,
+        "mlp-sync-2w": mlp_sync, RING: mlp_ring, "recv4": receive(4), "recv64": receive(64), "late-worker": null,
         **{name + shapes.CLUSTER: sparse(name) for name in tf_sparse.MODELS}}
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("ps_hosts", "worker_hosts", "job_name"):
-        parser.add_argument("--" + name)
+    parser.add_argument("--ps_hosts", default="")
+    parser.add_argument("--worker_hosts")
+    parser.add_argument("--job_name")
     parser.add_argument("--task_index", type=int)
     parser.add_argument("--shape")
     parser.add_argument("--optimizer", default="adagrad")
@@ -99,18 +112,24 @@ def parse(arguments):
 
 
 def main(job, task):
-    cluster = tf.train.ClusterSpec({"ps": task.ps_hosts.split(","), "worker": task.worker_hosts.split(",")})
-    server = tf.train.Server(cluster, job_name=task.job_name, task_index=task.task_index)
+    hosts = {"ps": task.ps_hosts, "worker": task.worker_hosts}
+    cluster = tf.train.ClusterSpec({job: names.split(",") for job, names in hosts.items() if names})
+    config = tf.ConfigProto()
+    if job == RING:  # each worker has a session of its own
+        config.device_filters.append("/job:worker/task:%d" % task.task_index)
+        config.experimental.collective_group_leader = "/job:worker/replica:0/task:0"
+    server = tf.train.Server(cluster, job_name=task.job_name, task_index=task.task_index, config=config)
     if task.job_name == "ps":
         server.join()
         return
     with tf.device(tf.train.replica_device_setter(worker_device="/job:worker/task:%d" % task.task_index, cluster=cluster)):
         fetches, feed, hooks = JOBS[job](task)
-    with tf.train.MonitoredTrainingSession(master=server.target, is_chief=task.task_index == 0, hooks=hooks) as session:
+    is_chief = job == RING or task.task_index == 0
+    with tf.train.MonitoredTrainingSession(master=server.target, is_chief=is_chief, hooks=hooks, config=config) as session:
         if shapes.base(job) in tf_sparse.MODELS:
             fetches, loss = fetches
             tell_check(lambda i: session.run([loss, fetches], feed(i))[0])
-        converse(lambda i: session.run(fetches, feed(i)), 20, on=bool(hooks))
+        converse(lambda i: session.run(fetches, feed(i)), 20, on=bool(hooks) and job != RING)
 
 
 if __name__ == "__main__":

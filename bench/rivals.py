@@ -29,7 +29,7 @@ JOBS_IN_C = ("empty", "add", "softmax", "mlp", "cnn")
 TORCH_COMPILES = ("softmax", "mlp", "cnn", "resnet", "attention", "bn-cnn")
 TORCH_JOBS = (*TORCH_COMPILES, "lstm", "static-lstm", "word2vec", "many-vars", "while", "checkpoint", "dlrm", "deepfm",
               "wide-deep")
-TORCH_PROCESSES = {"null": (0, 2), "mlp-sync-2w": (0, 2), "mlp-async-2w": (1, 2)}  # processes that serve, that step
+TORCH_PROCESSES = {"null": (0, 2), "mlp-sync-2w": (0, 2), "mlp-ring-2w": (0, 2), "mlp-async-2w": (1, 2)}  # processes that serve, that step
 PACING = 20  # steps taken to see how many make up a turn, where all do the same number
 
 

@@ -73,6 +73,7 @@ JOBS = {
     "mlp-async-1w": Job("steps/s", tf=2, cluster=(1, 1)),
     "mlp-async-2w": Job("steps/s", tf=2, cluster=(1, 2)),
     "mlp-sync-2w": Job("steps/s", tf=1.5, torch=1.5, cluster=(1, 2), together=("weft", "tf", "torch")),
+    "mlp-ring-2w": Job("steps/s", tf=2, torch=2, cluster=(0, 2), together=("weft", "tf", "torch")),
     "recv4": Job("GB/s", cluster=(1, 1), bytes=4 << 20),
     "recv64": Job("GB/s", tf=1.2, cluster=(1, 1), bytes=64 << 20),
     "hello": Job("s", most={"c": 0.1, "python": 0.5}, watch=rivals.hello_seconds),
@@ -81,7 +82,7 @@ JOBS = {
 }
 MOST_TORCH_RANKS = max(map(sum, rivals.TORCH_PROCESSES.values()))
 SPARSE = ("dlrm", "deepfm", "wide-deep")  # the jobs that take --optimizer
-NET_JOBS = ("null", "recv4", "recv64", "softmax-2ps-2w", "mlp-async-2w", "mlp-sync-2w")
+NET_JOBS = ("null", "recv4", "recv64", "softmax-2ps-2w", "mlp-async-2w", "mlp-sync-2w", "mlp-ring-2w")
 LESS_IS_BETTER = ("us", "s", "MB")
 
 

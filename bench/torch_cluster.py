@@ -1,6 +1,6 @@
 """torch_cluster.py JOB RANK RANKS HOST PORT - one process of a cluster job of the bench, on PyTorch over gloo.
 
-null: all_reduce of one float. mlp-sync: DistributedDataParallel. mlp-async: a parameter server behind RPC (rank 0), from
+null: all_reduce of one float. mlp-sync, mlp-ring: DistributedDataParallel. mlp-async: a parameter server behind RPC (rank 0), from
 which a trainer gets the new weights in the same call that brings its gradients.
 """
 import os
@@ -81,4 +81,5 @@ if __name__ == "__main__":
     os.environ.update(MASTER_ADDR=sys.argv[4], MASTER_PORT=sys.argv[5])
     if sys.argv[4] != "localhost":
         os.environ.update(GLOO_SOCKET_IFNAME="eth0", TP_SOCKET_IFNAME="eth0")  # of the namespace (net.py)
-    {"null": null, "mlp-sync-2w": mlp_sync, "mlp-async-2w": mlp_async}[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))
+    jobs = {"null": null, "mlp-sync-2w": mlp_sync, "mlp-ring-2w": mlp_sync, "mlp-async-2w": mlp_async}
+    jobs[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))

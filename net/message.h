@@ -74,4 +74,9 @@ typedef struct received_tensor {
 weft_err weft__received_tensor_read(received_tensor *out, message *m);
 weft_err weft__received_tensor_write(message *out, const weft_tensor *t, bool dead);
 
+/* received_buffer.c: RecvBufResponse likewise.  *out gets the content as `bytes` numbers of uint8, or NULL if it is
+ * dead.  INVALID_ARGUMENT: malformed bytes.  INTERNAL: there is no content, or of another size. */
+weft_err weft__received_buffer_read(weft_tensor **out, bool *dead, message *m, int64_t bytes);
+weft_err weft__received_buffer_write(message *m, const weft_tensor *t, bool dead);
+
 #endif

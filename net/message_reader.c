@@ -105,8 +105,8 @@ static weft_err tensor_adopt_piece(weft_tensor **out, weft_dtype dtype, const sh
   return WEFT_OK;
 }
 
-static weft_err reader_get_content(message_reader *r, weft_tensor **out, weft_dtype dtype, const shape *s,
-                                   size_t size) {
+weft_err weft__message_reader_content(message_reader *r, weft_tensor **out, weft_dtype dtype, const shape *s,
+                                      size_t size) {
   const uint8_t *data = NULL;
   piece *at = size > 0 && reader_contiguous(r, &data) ? (piece *)(uintptr_t)weft__message_piece(r->m, r->piece) : NULL;
   if (at && at->release && at->size == size && r->offset == 0 && (uintptr_t)data % WEFT_ALIGN == 0) {
@@ -144,7 +144,7 @@ bool weft__message_reader_tensor(message_reader *r, weft_tensor **out, weft_err 
   int64_t count = weft__shape_count(&s);
   if (count < 0 || __builtin_mul_overflow((size_t)count, weft__dtype_size(type), &bytes)) return false;
   if (tag != content_tag || length != bytes || length != r->left) return false;
-  *err = reader_get_content(r, out, type, &s, bytes);
+  *err = weft__message_reader_content(r, out, type, &s, bytes);
   return true;
 }
 

@@ -22,6 +22,10 @@ bool weft__message_reader_field(message_reader *r, uint64_t *tag,
 /* Reads a tensor of numbers in the usual form; *err is OK or out of memory.  Returns false for any other form, which
  * may still be valid. */
 bool weft__message_reader_tensor(message_reader *r, weft_tensor **out, weft_err *err);
+/* Makes a tensor of the next `size` bytes, of which at least as many are left and which are as many as the shape needs.
+ * An aligned piece of its own is taken over; other bytes are copied. */
+weft_err weft__message_reader_content(message_reader *r, weft_tensor **out, weft_dtype dtype, const shape *s,
+                                      size_t size);
 
 void weft__message_reader_bytes(message_reader *r, uint8_t *to, size_t size); /* at least size bytes are left */
 void weft__message_reader_skip(message_reader *r, size_t size);               /* at least size bytes are left */

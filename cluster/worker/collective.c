@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #define SERVICE "/tensorflow.WorkerService/"
-#define EXTRA_URL "type.googleapis.com/tensorflow.RecvBufRespExtra"
 static const char buffer_mark[] = "buf:";
 
 /* ---- asking the leader ---- */
@@ -407,21 +406,6 @@ bool weft__worker_is_buffer_key(const char *key) {
   return name && strncmp(name, buffer_mark, strlen(buffer_mark)) == 0;
 }
 
-static weft_err write_buffer(message *m, const weft_tensor *t, bool dead) {
-  message any = {.borrows = true}, extra = {.borrows = true};
-  if (dead) return weft__message_add_varint(m, 3, 1);
-  const size_t size = weft__tensor_bytes(t);
-  weft_err err = weft__message_add_length(&extra, 1, size);
-  if (!err) err = weft__message_add_buffer(&extra, t->buf, t->data, size);
-  if (!err) err = weft__message_add_string(&any, 1, EXTRA_URL, strlen(EXTRA_URL));
-  if (!err) err = weft__message_add_message(&any, 2, &extra);
-  if (!err) err = weft__message_add_varint(m, 2, size);
-  if (!err) err = weft__message_add_message(m, 4, &any);
-  weft__message_finish(&extra);
-  weft__message_finish(&any);
-  return err;
-}
-
 static weft_err recv_buffer_key(worker *w, const Tensorflow__RecvBufRequest *q, char **key) {
   const device *d = weft__worker_find_device(w, q->src_device);
   if (!d) return weft__fail(WEFT_INVALID_ARGUMENT, "RecvBuf: %s is no device of %s", q->src_device, w->task->name);
@@ -446,7 +430,7 @@ void weft__worker_recv_buffer(worker *w, call *c, ProtobufCMessage *request) {
     weft__call_respond(c, err, NULL);
     weft__worker_leave(w);
   } else {
-    weft__worker_answer_value(w, c, q->step_id, key, write_buffer);
+    weft__worker_answer_value(w, c, q->step_id, key, weft__received_buffer_write);
   }
   protobuf_c_message_free_unpacked(request, NULL);
 }
@@ -458,37 +442,6 @@ typedef struct buffer_fetch {
   void *arg;
   int64_t bytes;
 } buffer_fetch;
-
-/* Joins the pieces of the content. */
-static weft_err join_content(const Tensorflow__RecvBufRespExtra *p, int64_t bytes, weft_tensor *out) {
-  size_t size = 0, at = 0;
-  for (size_t i = 0; i < p->n_tensor_content; i++) size += p->tensor_content[i].len;
-  if (size != (size_t)bytes)
-    return weft__fail(WEFT_INTERNAL, "a member of a collective op sent %zu bytes for %" PRId64, size, bytes);
-  WEFT_TRY(weft__tensor_init(out, WEFT_UINT8, &SHAPE1(bytes)));
-  for (size_t i = 0; i < p->n_tensor_content; i++) {
-    if (p->tensor_content[i].len) memcpy((char *)out->data + at, p->tensor_content[i].data, p->tensor_content[i].len);
-    at += p->tensor_content[i].len;
-  }
-  return WEFT_OK;
-}
-
-static weft_err read_buffer(message *reply, int64_t bytes, weft_tensor *out, bool *dead) {
-  ProtobufCMessage *m = NULL, *extra = NULL;
-  WEFT_TRY(weft__message_unpack(&m, reply, &tensorflow__recv_buf_response__descriptor));
-  const Tensorflow__RecvBufResponse *p = (const Tensorflow__RecvBufResponse *)m;
-  *dead = p->is_dead;
-  weft_err err = WEFT_OK;
-  if (!p->is_dead && !p->transport_options)
-    err = weft__fail(WEFT_INTERNAL, "a member of a collective op answered RecvBuf without a buffer");
-  if (!err && !p->is_dead)
-    err = weft__proto_unpack(&extra, &tensorflow__recv_buf_resp_extra__descriptor, p->transport_options->value.data,
-                             p->transport_options->value.len);
-  if (!err && extra) err = join_content((const Tensorflow__RecvBufRespExtra *)extra, bytes, out);
-  if (extra) protobuf_c_message_free_unpacked(extra, NULL);
-  protobuf_c_message_free_unpacked(m, NULL);
-  return err;
-}
 
 /* Another member's end of data is not this task's, whose loop would end without an error.  A member that has ended and
  * does not come back is no reason to try again.  TensorFlow says INTERNAL in both cases. */
@@ -508,13 +461,14 @@ static weft_err buffer_error(peer *from, weft_err err) {
 
 static void buffer_on_reply(void *arg, weft_err err, message *reply) {
   buffer_fetch f = *(buffer_fetch *)arg;
-  weft_tensor t = {0};
+  static const weft_tensor none;
+  weft_tensor *t = NULL;
   bool dead = false;
   weft__free(arg);
-  err = err ? buffer_error(f.from, err) : read_buffer(reply, f.bytes, &t, &dead);
+  err = err ? buffer_error(f.from, err) : weft__received_buffer_read(&t, &dead, reply, f.bytes);
   weft__rendezvous_release(f.rendezvous); /* before fn, which has a reference too and may end the step */
-  f.fn(f.arg, err, &t, dead);
-  weft__tensor_clear(&t);
+  f.fn(f.arg, err, t ? t : &none, dead);
+  weft_tensor_destroy(t);
 }
 
 /* Makes the request of a key: SOURCE;INCARNATION;DESTINATION;buf:BYTES:KEY;0:0. */

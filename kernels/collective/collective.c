@@ -73,16 +73,17 @@ static char *buffer_key(const collective_run *r, int from, int to, int64_t count
                                      key);
 }
 
-/* Sends a copy of the elements, because the output changes while the buffer waits for its receiver. */
-static weft_err run_send(collective_run *r, int to, const char *data, int64_t count, const char *tail) {
-  WEFT_ASSERT(weft__dtype_is_plain(r->out->dtype));
-  weft_tensor t = {0};
+/* Sends elements of a tensor that no longer change.  The buffer that waits for its receiver shares their memory, so
+ * what runs behind this op does not write to it.  The memory of an arena is copied, because the next step reuses it. */
+static weft_err run_send(collective_run *r, int to, const weft_tensor *of, const char *data, int64_t count,
+                         const char *tail) {
+  WEFT_ASSERT(weft__dtype_is_plain(of->dtype) && of->buf);
+  weft_tensor t = {0}, part = *of;
+  part.data = (void *)(uintptr_t)data;
+  part.shape = SHAPE1(count);
   char *key = buffer_key(r, r->rank, to, count, tail);
-  weft_err err = key ? weft__tensor_init(&t, r->out->dtype, &SHAPE1(count)) : WEFT_OOM;
-  if (!err) {
-    memcpy(t.data, data, (size_t)count * r->size);
-    err = weft__rendezvous_send(r->k->step->rendezvous, key, &t, false);
-  }
+  weft_err err = key ? weft__tensor_keep(&t, &part) : WEFT_OOM;
+  if (!err) err = weft__rendezvous_send(r->k->step->rendezvous, key, &t, false);
   weft__tensor_clear(&t);
   weft__free(key);
   return err;
@@ -170,6 +171,14 @@ static char *section_data(const collective_run *r, int64_t section) {
   return r->to + (size_t)(section * r->chunk) * r->size;
 }
 
+/* The same section of this member's data. */
+static const char *section_given(const collective_run *r, int64_t section) {
+  return (const char *)r->in.data + (size_t)(section * r->chunk) * r->size;
+}
+
+/* The tensor whose memory `to` is. */
+static const weft_tensor *run_result(const collective_run *r) { return r->whole.buf ? &r->whole : r->out; }
+
 static int collective_around(int i, int n) { return (i % n + n) % n; }
 
 /* ---- reductions ---- */
@@ -194,14 +203,15 @@ static void reduce_tail(char tail[KEY_SIZE], int pass, int64_t section, int plac
   snprintf(tail, KEY_SIZE, ":%d:%" PRId64 ":%d", pass, section, place);
 }
 
-/* Sends a section to the next member of the ring. */
-static weft_err ring_send(collective_run *r, int64_t offset, int place, int pass, int64_t section) {
+/* Sends a section, whose elements are at `data` in the tensor `of`, to the next member of the ring. */
+static weft_err ring_send(collective_run *r, int64_t offset, int place, int pass, int64_t section,
+                          const weft_tensor *of, const char *data) {
   char tail[KEY_SIZE];
   const int64_t count = section_count(r, section);
   if (!count) return WEFT_OK;
   reduce_tail(tail, pass, section, place);
-  return run_send(r, ring_member(r->group, offset, collective_around(place + 1, r->group->size)),
-                  section_data(r, section), count, tail);
+  return run_send(r, ring_member(r->group, offset, collective_around(place + 1, r->group->size)), of, data, count,
+                  tail);
 }
 
 static weft_err divide_section(collective_run *r, int64_t section) {
@@ -244,24 +254,38 @@ static ring_step ring_step_at(const collective_run *r, int64_t at) {
   return s;
 }
 
-/* Processes the section that has arrived in a step, and sends it on. */
+/* Adds this member's section to the one that has arrived, and sends the sum on.  It has memory of its own, because the
+ * output's gets the final value. */
+static weft_err reduce_pass_on(collective_run *r, const ring_step *s) {
+  weft_tensor sum = {0};
+  WEFT_TRY(weft__tensor_init(&sum, r->out->dtype, &SHAPE1(r->want.count)));
+  weft__combine(r->spec.merge, r->out->dtype, sum.data, section_given(r, s->section), r->got.data, 1, r->want.count);
+  const weft_err err = ring_send(r, s->offset, s->place, 0, s->section, &sum, sum.data);
+  weft__tensor_clear(&sum);
+  return err;
+}
+
+/* Processes the section that has arrived in a step, and sends it on.  Each section of the output is written once: by
+ * the last tick of pass 0, or in pass 1. */
 static weft_err reduce_take(collective_run *r, const ring_step *s) {
   WEFT_ASSERT(r->got.data && section_count(r, s->section) == r->want.count);
   char *data = section_data(r, s->section);
   const bool last = s->tick == r->group->size - 2;
+  if (s->pass == 0 && !last) return reduce_pass_on(r, s);
   if (s->pass == 1) {
     memcpy(data, r->got.data, (size_t)r->want.count * r->size);
-    return last ? WEFT_OK : ring_send(r, s->offset, s->place, 1, s->section);
+    return last ? WEFT_OK : ring_send(r, s->offset, s->place, 1, s->section, run_result(r), data);
   }
-  weft__combine(r->spec.merge, r->out->dtype, data, data, r->got.data, 1, r->want.count);
-  if (last && r->spec.divide) WEFT_TRY(divide_section(r, s->section));
-  return ring_send(r, s->offset, s->place, last, s->section);
+  weft__combine(r->spec.merge, r->out->dtype, data, section_given(r, s->section), r->got.data, 1, r->want.count);
+  if (r->spec.divide) WEFT_TRY(divide_section(r, s->section));
+  return ring_send(r, s->offset, s->place, 1, s->section, run_result(r), data);
 }
 
 static weft_err reduce_begin(collective_run *r) {
   for (int i = 0; i < r->spec.n_subdiv; i++) {
     const int place = ring_place(r, r->spec.subdiv[i]);
-    WEFT_TRY(ring_send(r, r->spec.subdiv[i], place, 0, (int64_t)place * r->spec.n_subdiv + i));
+    const int64_t section = (int64_t)place * r->spec.n_subdiv + i;
+    WEFT_TRY(ring_send(r, r->spec.subdiv[i], place, 0, section, &r->in, section_given(r, section)));
   }
   return WEFT_OK;
 }
@@ -300,7 +324,7 @@ static weft_err gather_send(collective_run *r, int section) {
   char tail[KEY_SIZE];
   if (!r->chunk) return WEFT_OK;
   reduce_tail(tail, 0, section, r->rank);
-  return run_send(r, collective_around(r->rank + 1, r->group->size), section_data(r, section), r->chunk, tail);
+  return run_send(r, collective_around(r->rank + 1, r->group->size), r->out, section_data(r, section), r->chunk, tail);
 }
 
 static weft_err gather_next(collective_run *r) {
@@ -348,12 +372,12 @@ static weft_err broadcast_send(collective_run *r) {
   for (int t = 0; t < g->n_task; t++) {
     if (t == root || tree_parent(root, t) != task) continue;
     snprintf(tail, sizeof tail, ":0:%d:%d", task, t);
-    WEFT_TRY(run_send(r, task_head(r, t), r->to, r->count, tail));
+    WEFT_TRY(run_send(r, task_head(r, t), r->out, r->to, r->count, tail));
   }
   for (int i = 0; i < g->size; i++) {
     if (i == r->rank || g->member[i].task != task) continue;
     snprintf(tail, sizeof tail, ":1:%d:%d", r->rank, i);
-    WEFT_TRY(run_send(r, i, r->to, r->count, tail));
+    WEFT_TRY(run_send(r, i, r->out, r->to, r->count, tail));
   }
   return WEFT_OK;
 }
@@ -392,7 +416,7 @@ static weft_err exchange_begin(collective_run *r) {
     if (i == r->rank)
       memcpy(section_data(r, i), part, (size_t)r->chunk * r->size);
     else
-      WEFT_TRY(run_send(r, i, part, r->chunk, tail));
+      WEFT_TRY(run_send(r, i, &r->in, part, r->chunk, tail));
   }
   return WEFT_OK;
 }
@@ -446,7 +470,8 @@ static weft_err run_begin(collective_run *r) {
   case COLLECTIVE_BROADCAST: r->next = broadcast_next; break;
   default: r->chunk = reduce_chunk(r->count, (int64_t)n * r->spec.n_subdiv, r->size); r->next = reduce_next;
   }
-  if (r->in.buf && r->count) memcpy(r->to, r->in.data, (size_t)r->count * r->size);
+  const bool copies = r->in.buf && r->count && (r->next != reduce_next || n == 1); /* a ring writes every element */
+  if (copies) memcpy(r->to, r->in.data, (size_t)r->count * r->size);
   return WEFT_OK;
 }
 

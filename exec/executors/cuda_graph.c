@@ -133,8 +133,8 @@ typedef struct graph_slot { /* an input from outside the segment, or an output t
   weft_tensor t; /* not retained, unless it is owned; empty if the slot has a reference */
   bool owned;    /* t is a copy of a value in host memory: an input's is compared in later runs, an output's is handed
                   * on after a launch */
-  variable *ref; /* the variable that the slot's reference or handle names (an input's is in cuda_graph.var, too); NULL:
-                  * the slot has a value */
+  variable *ref; /* of an input: the variable that its reference or handle names, which is in cuda_graph.var, too; of an
+                  * output: the one that its reference names; NULL: the slot has a value */
 } graph_slot;
 
 typedef struct used_variable {
@@ -209,8 +209,8 @@ static variable *slot_variable(const value *from) {
   return weft__handle_get(&from->t, VARIABLE_TYPE, &r) == WEFT_OK ? (variable *)r : NULL;
 }
 
-/* Records a reference or a handle, and its variable.  A reference may have no variable yet: an OP_ONCE item of the
- * segment makes it, so it names the same variable in every run of the frame. */
+/* Records a reference or a handle, and its variable.  A reference may have no variable yet, if an item of the segment
+ * passes it on: then the variable is recorded with that item's own input. */
 static bool graph_note_variable(cuda_graph *cg, const value *from, const plan_input *in, bool from_outside) {
   const bool is_handle = !in->from_ref;
   variable *v = slot_variable(from);
@@ -413,7 +413,7 @@ static weft_err graph_launch_locked(cuda_graph *cg, device *d, bool *done) {
 /* Captures the segment and launches it; *done says whether a launch was tried.  If not, the caller runs the items:
  * - If another step reads or replaces a variable meanwhile, a later run tries again, until MAX_ABORTED captures have
  *   ended so.  graph_reset clears ran_once, so the next run captures nothing, and the one after it tries again.
- * - After any other failure of the capture the segment is never captured again.
+ * - If an item or an input cannot be captured, the segment is never captured again.
  * Fails with *done true if the launch fails, and with *done false if there is no memory to list the inputs, or if the
  * device cannot begin a capture. */
 static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run, const plan_gpu_segment *s,

@@ -7,9 +7,9 @@
  * parked, and sets awaited_stage to -1 itself.
  *
  * In an asynchronous run (weft__staged_start) the thread that parks the run leaves.  The thread that delivers the last
- * value of the awaited stage (after a failure: that ends the last receive) sets awaited_stage to -1 and continues the
- * run.  That thread counts as borrowed: it runs the stage and the next ones as long as they are short and need not
- * wait, and submits the run to the pool before a long one.
+ * value of the awaited stage sets awaited_stage to -1 and continues the run.  After a failure it is the thread that
+ * ends the last receive of all.  That thread counts as borrowed: it runs the stage and the next ones as long as they
+ * are short and need not wait, and submits the run to the pool before a long one.
  *
  * A run's lock guards its counts and its first failure (exec/executors/run.h).
  *
@@ -279,7 +279,7 @@ static weft_err staged_run_stage(staged *s, int stage) {
  *   returns  *err         meaning
  *   true     WEFT_OK      the stage may begin
  *   true     the failure  the run has failed and may end
- *   false    either       the run is parked: receives must end first
+ *   false    (unused)     the run is parked: receives must end first
  * A run that failed is parked until all its receives have ended; weft__run_fail cancels the step, which ends them. */
 static bool stage_try_begin(staged *s, int stage, weft_err *err) {
   pthread_mutex_lock(&s->run.lock);
@@ -299,12 +299,11 @@ static bool stage_try_pass_to_pool(staged *s, int stage) {
 }
 
 /* Runs stage after stage.  Returns true if the run may end, with its result in *err.  Returns false if it was parked or
- * submitted to the pool: if it is asynchronous, another thread may have ended it already, so it must not be used. */
+ * submitted to the pool.  An asynchronous run may then have been ended by another thread: the caller must not use s. */
 static bool staged_run_ready_stages(staged *s, bool borrowed, weft_err *err) {
   for (;;) {
     const bool all_ran = s->next >= s->run.plan->n_item;
-    /* After the last item, stage_try_begin is called once more: if the run failed early, receives may be
-     * outstanding. */
+    /* After the last item, stage_try_begin is called once more, to return the error of an item of the last stage. */
     const int stage = all_ran ? s->run.plan->staged.n_stage - 1 : s->run.plan->item[s->next].stage;
     if (!stage_try_begin(s, stage, err)) return false;
     if (*err || all_ran) return true;

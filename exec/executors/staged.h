@@ -5,9 +5,9 @@
  * - Consider the longest path of the step that ends in the received value.  The stage number is the number of transfers
  *   from task to task on that path, this transfer included.
  * - The master raises it for a small value in two cases: to send it in one message with values of a later stage, or
- *   because it goes through the client's task.
- * The stage number of any other item is the largest among its inputs and control inputs, or 0.  Control inputs of a
- * _Recv only raise its stage: the receive itself starts with the run.
+ *   because it is sent by way of the client's task, which makes one more transfer (exec/passes/stages.h).
+ * The stage number of any other item is the largest among its inputs and control inputs; it is 0 if the item needs no
+ * receive.  Control inputs of a _Recv can raise its stage, but do not delay it: every receive starts with the run.
  *
  * Why tasks cannot wait for each other in a circle.  A value that is received in stage k depends only on work of stages
  * below k.  Each task finishes all work of the stages below k, sends included, before it waits for receives of stage k.
@@ -19,7 +19,7 @@
  * until the other task has received it or the step ends (state/rendezvous.h).
  *
  * A TensorFlow master sets no stage numbers.  A part whose _Recv nodes have none runs on the dataflow executor.  A part
- * that only sends needs none. */
+ * that only sends is staged, too: all its items have stage 0. */
 #ifndef WEFT_EXEC_EXECUTORS_STAGED_H
 #define WEFT_EXEC_EXECUTORS_STAGED_H
 
@@ -32,9 +32,9 @@
  * other task gets the value before the rest of this stage runs.  This is not so for a value on a GPU: it is sent when
  * all of its stage is queued (exec/passes/copy_insertion.h).
  *
- * If the plan cannot run by stages, *stage becomes NULL and the order is not changed: no node sends or receives, a
- * _Recv has no stage, there is control flow, or an op other than _Send and _Recv is asynchronous (OP_ASYNC in
- * graph/op.h).  Returns RESOURCE_EXHAUSTED. */
+ * If the plan is not staged, *stage becomes NULL and the order is not changed: no node sends or receives, a _Recv has
+ * no stage, a node has an unknown op, there is control flow, or an op other than _Send and _Recv is asynchronous
+ * (OP_ASYNC in graph/op.h).  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **stage);
 /* Lists the _Recv items of the plan with their keys, grouped by stage and sender, and makes room for the stages' costs.
  * Called after the last pass that renumbers items.  Returns RESOURCE_EXHAUSTED. */
@@ -43,8 +43,9 @@ weft_err weft__staged_prepare(plan *p);
 /* Starts a run.  `done` is called exactly once, when all items and receives have ended: on this thread, perhaps before
  * this function returns, on a thread that delivers a value, or on a thread of the pool.
  *
- * exec/executors/start.h defines `tasks` and `borrowed`.  A borrowed thread runs a stage only if its measured cost is
- * small (weft__cost_is_short in exec/executors/run.h), and submits the run to the pool otherwise.  Where a receive
+ * exec/executors/start.h defines `tasks` and `borrowed`.  A borrowed thread runs a stage if it is known to be short
+ * (weft__cost_is_short in exec/executors/run.h), and submits the run to the pool otherwise; if the pool has no memory
+ * for it, the thread runs the stage all the same.  Where a receive
  * is missing, the thread parks the run and leaves, so no thread of the pool ever waits. */
 void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg);
 /* The same on the calling thread alone, which sleeps where a stage waits.  Returns the run's error. */

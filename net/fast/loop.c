@@ -5,11 +5,12 @@
  *    |no group|                | loop thread polls |                |    caller polls    |
  *    |        | <------------- |   (poller == 0)   | <------------- | (poller == caller) |
  *    +--------+   last user    +-------------------+ its sync_event +--------------------+
- *                 is released                        is set, time is up, or a signal came
+ *                 is released                        is set, time is up, or nothing came
  *
  * net/transport.c creates the group for the first user and destroys it after the last.  A second caller does not poll:
  * weft__loop_poll_until returns false, and the caller sleeps on its own event until the thread that dispatches sets it.
- * When the first caller stops, the loop's thread polls, until a caller begins a wait or the next slice of one.
+ * When the first caller stops, the loop's thread polls, until a caller polls again.  A long wait consists of several
+ * calls of weft__loop_poll_until, since each also ends when a poll finds nothing.
  *
  * Which thread polls.  If the loop's thread and a caller polled the same epoll, each event would wake one of them by
  * chance.  So there are two epolls.  The inner epoll watches the sources of the primary loop; a caller polls it.  The
@@ -42,10 +43,10 @@
  *
  * How a caller wakes.  A caller that polls watches its sync_event (weft__sync_event_watch).  The thread that sets a
  * watched event is told so, and calls weft__loop_wake_poller, which writes to the wakeup fd, an eventfd in the inner
- * epoll.  If the loop's thread reads that event first, it writes again.
+ * epoll.  If epoll_wait gives that event to the loop's thread instead, the thread writes again.
  *
- * How many loops.  A process that waits for responses has all its sources in the primary loop.  One that only serves
- * spreads its connections over several: one loop per SOURCES_PER_LOOP sources (a listener is one, too), at most
+ * How many loops.  A process that waits for responses has the sources it uses in the primary loop.  One that only
+ * serves spreads its connections over several: one loop per SOURCES_PER_LOOP sources (a listener is one, too), at most
  * LOOPS_MAX and one per processor.  If it ever waits for a response, each connection migrates to the primary loop with
  * its next event and stays there: a process that has waited once is a worker or a master, and will wait in every step.
  * A connection without another event stays on its secondary loop.  The threads of secondary loops go on polling until
@@ -102,8 +103,9 @@ struct loop_group {
   atomic_bool caller_has_polled; /* since the group was created; never false again */
 
   int tick_fd; /* wakes the primary thread; in both epolls, since it may wait on either */
-  /* 0: tick every LOOP_SLOW_TICK_MS; else every LOOP_TICK_MS.  It counts the calls of weft__loop_tick_often.  After a
-   * round of ticks in which every ticker returned false, primary_tick_locked sets it to 0. */
+  /* 0: tick every LOOP_SLOW_TICK_MS; else every LOOP_TICK_MS.  It counts the calls of weft__loop_tick_often, so that
+   * primary_tick_locked can set it to 0, after a round in which every ticker returned false, only if no call came
+   * during the round. */
   atomic_uint_fast64_t tick_requests;
   _Atomic int64_t ticked_ns; /* when the tickers were called last; written with the primary loop's dispatch lock */
   pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
@@ -195,7 +197,7 @@ static void primary_tick_locked(loop_group *g, int64_t now) {
 /* Runs callbacks, and ticks that are due, until the queue is empty.  The dispatch lock is held.  Returns true, perhaps
  * with sources left, as soon as `until` is set (NULL: never).
  * - Between two callbacks it polls, unless another thread is the poller.  So under load the queue may never be empty.
- *   Then this thread keeps the lock.  Only weft__loop_remove_and_close waits for it meanwhile.
+ *   Then this thread keeps the lock.  Only weft__loop_remove_and_close and a tick that is due wait for it meanwhile.
  * - While a caller polls the primary loop, the threads of secondary loops skip this poll, too, since the check does not
  *   ask which loop it is.  This does no harm: they poll as soon as their queues are empty. */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {

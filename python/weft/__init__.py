@@ -275,6 +275,7 @@ from weft._core.ops.data_flow import (
     SparseConditionalAccumulator,
 )
 from weft._core.ops.functional_ops import TensorArray, foldl, foldr, map_fn, scan, vectorized_map
+from weft._core.ops.gradient_tape import GradientTape
 from weft._core.ops.gradients import (
     AggregationMethod,
     UnconnectedGradients,
@@ -663,7 +664,7 @@ __all__ = [
     "ConditionalAccumulator", "ConditionalAccumulatorBase", "ConfigProto", "CriticalSection", "DType", "DeviceSpec",
     "Dimension", "Event", "FIFOQueue", "FixedLenFeature", "FixedLenSequenceFeature", "FixedLengthRecordReader",
     "GIT_VERSION", "GPUOptions", "GRAPH_DEF_VERSION", "GRAPH_DEF_VERSION_MIN_CONSUMER",
-    "GRAPH_DEF_VERSION_MIN_PRODUCER", "Graph", "GraphDef", "GraphKeys", "GraphOptions", "HistogramProto",
+    "GRAPH_DEF_VERSION_MIN_PRODUCER", "GradientTape", "Graph", "GraphDef", "GraphKeys", "GraphOptions", "HistogramProto",
     "IdentityReader", "IndexedSlices", "IndexedSlicesSpec", "InteractiveSession", "LMDBReader", "LogMessage",
     "MONOLITHIC_BUILD",
     "MetaGraphDef", "Module", "NameAttrList", "NoGradient", "NodeDef", "NotDifferentiable", "OpError", "Operation",

@@ -11,7 +11,7 @@ from weft._core.compat_v2 import modules, own, signatures
 V2 = oracle.compat.v2
 # Names of TensorFlow's compat.v2 that are not here.  Those of the first line need eager mode or belong to other systems.
 NOT_HERE = """
-GradientTape autodiff config.experimental config config.optimizer data.NumpyIterator data.experimental debugging.experimental distribute
+autodiff config.experimental config config.optimizer data.NumpyIterator data.experimental debugging.experimental distribute
 dtypes.experimental experimental function keras.dtensor keras.export lite mlir nest profiler quantization.experimental summary
 saved_model.experimental test.experimental test.with_eager_op_as_function tpu types xla __internal__ test.compute_gradient
 autograph.to_code autograph.to_graph data.IteratorSpec errors.OperatorNotAllowedInGraphError estimator
@@ -295,7 +295,7 @@ def test_modules_and_classes_can_be_imported_and_pickled():
 
 
 def test_errors_say_what_to_use():
-    for name, words in {"placeholder": "use tf.compat.v1.placeholder", "function": "eager", "GradientTape": "tf.gradients",
+    for name, words in {"placeholder": "use tf.compat.v1.placeholder", "function": "eager",
                         "redduce_sum": "did you mean reduce_sum", "nn.softmaxx": "did you mean softmax",
                         "experimental.numpy": "eager", "test.compute_gradient": "tf.compat.v1.test.compute_gradient",
                         "estimator.DNNClassifier": "tf.compat.v1.estimator"}.items():

@@ -131,7 +131,7 @@ def test_suggestions_are_public_names():
     ("train.AdagradDecayOptimizer", "DeepRec"), ("feature_column.categorical_column_with_embedding", "DeepRec"),
     ("data.Dataset.as_numpy_iterator", "eager"),
     ("compat.v2.experimental.numpy", "eager"), ("distribute.TPUStrategy", "TPU"), ("summary.create_file_writer", "eager"),
-    ("contrib.timeseries.StructuralEnsembleRegressor", "ARRegressor"), ("GradientTape", "eager"),
+    ("contrib.timeseries.StructuralEnsembleRegressor", "ARRegressor"),
     ("tpu.rewrite", "TPU"), ("lite.Interpreter", "Lite"), ("contrib.lite.toco_convert", "Lite")])
 def test_names_of_other_systems_say_why_and_what_to_use(name, word):
     said = told("weft." + name)

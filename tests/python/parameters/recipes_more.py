@@ -25,6 +25,7 @@ tf.switch_case(tf.constant(1), [lambda: tf.constant(1), lambda: tf.constant(2)])
 tf.vectorized_map(uses.double, X) ; fallback_to_while_loop=False, warn=False
 tf.make_template('t', uses.halve) ; create_scope_now_=True, custom_getter_=uses.getter, unique_name_='given' ; it(X)
 tf.custom_gradient(uses.own_gradient) ; ; tf.gradients(it(X), X)
+tf.GradientTape() ; persistent=True, watch_accessed_variables=False ; uses.derived(it)
 tf.grad_pass_through(tf.round) ; ; tf.gradients(it(X), X)
 tf.recompute_grad(uses.halve) ; ; tf.gradients(it(X), X)
 tf.get_seed(3) ; op_seed=4

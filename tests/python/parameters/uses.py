@@ -13,6 +13,7 @@ import uses_models
 import uses_names
 import uses_series
 import uses_summary
+import uses_tape
 
 # A picture of 16 x 8 pixels, and one of a single red pixel.
 JPEG = """
@@ -29,7 +30,7 @@ GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
 class Uses(uses_contrib.ContribUses, uses_editor.EditorUses, uses_flags.FlagUses, uses_keras.KerasUses, uses_legacy.LegacyUses,
-           uses_models.ModelUses, uses_names.NameUses, uses_series.SeriesUses, uses_summary.SummaryUses):
+           uses_models.ModelUses, uses_names.NameUses, uses_series.SeriesUses, uses_summary.SummaryUses, uses_tape.TapeUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):

@@ -5,7 +5,7 @@ NAME stands for the object of the same path in tf; NAME=PATH for one that has an
 
 SAME = {
     "": (
-        "AggregationMethod Assert CriticalSection DType Graph IndexedSlices IndexedSlicesSpec Module Operation "
+        "AggregationMethod Assert CriticalSection DType GradientTape Graph IndexedSlices IndexedSlicesSpec Module Operation "
         "OptionalSpec RaggedTensor RaggedTensorSpec RegisterGradient SparseTensor SparseTensorSpec Tensor TensorArray "
         "TensorArraySpec TensorShape TensorSpec TypeSpec UnconnectedGradients VariableSynchronization abs acos acosh add "
         "add_n approx_top_k argsort as_dtype as_string asin asinh atan atan2 atanh bfloat16 bitcast bool "
@@ -30,6 +30,7 @@ SAME = {
     "audio": "decode_wav encode_wav",
     "autograph": "set_verbosity trace",
     "autograph.experimental": "Feature do_not_convert set_loop_options",
+    "autodiff": "GradientTape=GradientTape",
     "bitwise": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
     "config": (
         "LogicalDevice LogicalDeviceConfiguration PhysicalDevice get_logical_device_configuration "

@@ -28,7 +28,6 @@ _INSTEAD = {
     "tf.CounterFilter": _FORK + _ROWS,
     "tf.EmbeddingVariableOption": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
     "tf.GlobalStepEvict": _FORK + _ROWS,
-    "tf.GradientTape": _EAGER + "tf.gradients, and run what it gives in a tf.Session",
     "tf.InitializerOption": _FORK + "tf.get_variable with an initializer",
     "tf.L2WeightEvict": _FORK + _ROWS,
     "tf.StorageOption": _FORK + "tf.get_variable, whose values are in memory",

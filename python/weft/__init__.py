@@ -290,6 +290,7 @@ from weft._core.ops.gradients import (
     hessians,
     recompute_grad,
 )
+from weft._core.ops.graph_function import function
 from weft._core.ops.image_functions import extract_image_patches, extract_volume_patches
 from weft._core.ops.init_ops import (
     constant_initializer,
@@ -702,7 +703,7 @@ __all__ = [
     "extract_volume_patches", "eye", "fake_quant_with_min_max_args", "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient", "feature_column",
-    "fft", "fft2d", "fft3d", "fftnd", "fill", "fingerprint", "fixed_size_partitioner", "flags", "float16", "float32",
+    "fft", "fft2d", "fft3d", "fftnd", "fill", "fingerprint", "function", "fixed_size_partitioner", "flags", "float16", "float32",
     "float64", "floor", "floor_div", "floordiv", "floormod", "foldl", "foldr", "gather", "gather_nd",
     "get_collection", "get_collection_ref", "get_default_graph", "get_default_session", "get_local_variable",
     "get_logger", "get_seed", "get_session_handle", "get_session_tensor", "get_static_value", "get_variable",

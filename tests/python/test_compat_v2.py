@@ -12,7 +12,7 @@ V2 = oracle.compat.v2
 # Names of TensorFlow's compat.v2 that are not here.  Those of the first line need eager mode or belong to other systems.
 NOT_HERE = """
 autodiff config.experimental config config.optimizer data.NumpyIterator data.experimental debugging.experimental distribute
-dtypes.experimental experimental function keras.dtensor keras.export lite mlir nest profiler quantization.experimental summary
+dtypes.experimental experimental keras.dtensor keras.export lite mlir nest profiler quantization.experimental summary
 saved_model.experimental test.experimental test.with_eager_op_as_function tpu types xla __internal__ test.compute_gradient
 autograph.to_code autograph.to_graph data.IteratorSpec errors.OperatorNotAllowedInGraphError estimator
 feature_column.shared_embeddings inside_function keras.activations.gelu keras.backend keras.callbacks keras.estimator
@@ -295,7 +295,7 @@ def test_modules_and_classes_can_be_imported_and_pickled():
 
 
 def test_errors_say_what_to_use():
-    for name, words in {"placeholder": "use tf.compat.v1.placeholder", "function": "eager",
+    for name, words in {"placeholder": "use tf.compat.v1.placeholder", "data.NumpyIterator": "dir(tf.compat.v2)",
                         "redduce_sum": "did you mean reduce_sum", "nn.softmaxx": "did you mean softmax",
                         "experimental.numpy": "eager", "test.compute_gradient": "tf.compat.v1.test.compute_gradient",
                         "estimator.DNNClassifier": "tf.compat.v1.estimator"}.items():

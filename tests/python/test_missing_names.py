@@ -80,7 +80,7 @@ def test_tensors_name_what_only_eager_mode_has():
     ("weft.errors.NotFound", "did you mean NotFoundError?"), ("weft.contrib.opt.AdamW", "did you mean AdamWOptimizer?"),
     ("weft.nn.softmax_cross_entropy", "did you mean tf.losses.softmax_cross_entropy?"),
     ("weft.contrib.crf.hologram", "dir(tf.contrib.crf) lists what it has"),
-    ("weft.compat.v2.function", "Weft has no eager mode"), ("weft.compat.v2.lite.Interpreter", "TensorFlow Lite"),
+    ("weft.compat.v2.distribute.coordinator", "Weft has no eager mode"), ("weft.compat.v2.lite.Interpreter", "TensorFlow Lite"),
     ("weft.config.experimental.enable_distributed_strategy", "DeepRec")])
 def test_advice_is_about_the_name(code, words):
     assert words in told(code)

@@ -1,18 +1,8 @@
-"""What the recipes of tf.GradientTape need."""
+"""What the recipes of tf.GradientTape and tf.function need."""
 
 
 class TapeUses:
-    """The ways to use a tape, for one system."""
-
-    def taped(self, **given):
-        """A tape that recorded a square, its operand and the square; the tape may be asked several times."""
-        tf = self.tf
-        tape = tf.GradientTape(persistent=True, **given)
-        with tape:
-            x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
-            tape.watch(x)
-            y = x * x
-        return tape, x, y
+    """The ways to use tapes and functions, for one system."""
 
     def derived(self, tape):
         """What a tape tells of a product of a variable, or the error of its second gradient."""
@@ -25,3 +15,20 @@ class TapeUses:
         except RuntimeError as e:
             return seen, [] if first is None else [first], str(e)
         return seen, [] if first is None else [first], "persistent"
+
+    def grown(self, x):
+        return x * 2.0
+
+    def as_python(self):
+        """Whether a call of a function calls Python alone; the setting is put back."""
+        set_here = self.tf.config.functions_run_eagerly(), self.tf.config.experimental_functions_run_eagerly()
+        made = self.tf.function(self.grown)(self.tf.constant(1.0)).op.type
+        self.tf.config.run_functions_eagerly(False)
+        return set_here, made == "Mul"
+
+    def refused(self, call):
+        """The class of the error of a call."""
+        try:
+            return call()
+        except Exception as e:  # noqa: BLE001 - that is the question
+            return type(e).__name__

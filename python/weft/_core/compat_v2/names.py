@@ -13,7 +13,7 @@ SAME = {
         "complex complex128 complex64 concat control_dependencies conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 "
         "cos cosh cumsum custom_gradient divide double dynamic_partition dynamic_stitch edit_distance einsum "
         "enable_v2_behavior ensure_shape equal exp extract_volume_patches eye fftnd fill fingerprint float16 float32 "
-        "float64 floor get_logger get_static_value grad_pass_through greater greater_equal group guarantee_const half "
+        "float64 floor function get_logger get_static_value grad_pass_through greater greater_equal group guarantee_const half "
         "histogram_fixed_width histogram_fixed_width_bins identity identity_n ifftnd import_graph_def init_scope int16 "
         "int32 int64 int8 irfftnd is_symbolic_tensor is_tensor less less_equal linspace load_library load_op_library "
         "logical_and logical_not logical_or make_ndarray make_tensor_proto matmul matrix_square_root maximum meshgrid "
@@ -33,9 +33,10 @@ SAME = {
     "autodiff": "GradientTape=GradientTape",
     "bitwise": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
     "config": (
-        "LogicalDevice LogicalDeviceConfiguration PhysicalDevice get_logical_device_configuration "
+        "LogicalDevice LogicalDeviceConfiguration PhysicalDevice experimental_functions_run_eagerly "
+        "experimental_run_functions_eagerly functions_run_eagerly get_logical_device_configuration "
         "get_soft_device_placement get_visible_devices list_logical_devices list_physical_devices "
-        "set_logical_device_configuration set_soft_device_placement set_visible_devices"
+        "run_functions_eagerly set_logical_device_configuration set_soft_device_placement set_visible_devices"
     ),
     "config.experimental": (
         "ClusterDeviceFilters VirtualDeviceConfiguration enable_tensor_float_32_execution get_device_details "

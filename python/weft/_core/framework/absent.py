@@ -74,7 +74,6 @@ _INSTEAD = {
     "tf.feature_column.categorical_column_with_adaptive_embedding": _FORK + "categorical_column_with_hash_bucket",
     "tf.feature_column.categorical_column_with_embedding": _FORK + "categorical_column_with_hash_bucket",
     "tf.feature_column.group_embedding_column_scope": _FORK + "embedding_column for each column, without a scope",
-    "tf.function": _EAGER + "the function itself, which builds its part of the graph",
     "tf.get_dynamic_dimension_embedding_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
     "tf.get_embedding_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
     "tf.get_multihash_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",

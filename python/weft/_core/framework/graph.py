@@ -256,6 +256,8 @@ class Graph(GraphDetails, GraphCollections):
         self._scope_extras = {}     # variable scope handle -> what only Python knows of it
         self._context = None        # the current control flow context
         self._made_in = []          # (first node, end, stack) of calls in which the library made nodes
+        self._order = None          # orders the stateful ops of the function that is being called
+        self._calls = []            # the name scopes of the functions that are being called, the outermost first
         self._adapting = False      # whether that context is adapting a node that the library adds
         self._controls = []         # the operations that new nodes wait for
         self._devices = []          # the devices of the open scopes, the outermost first
@@ -573,6 +575,16 @@ class Graph(GraphDetails, GraphCollections):
 
     def container(self, container_name):
         return self._scope(self._c.scope_container, container_name)
+
+    def _variable_root(self):
+        """Opens the scope for the name of a variable: the current one without the scopes of called functions."""
+        if not self._calls:
+            return contextlib.nullcontext()
+        prefix = self._c.prefix()
+        prefix += "/" if prefix else ""
+        for around, own in reversed(self._calls):
+            prefix = around + prefix.removeprefix(own) if prefix.startswith(own) else prefix
+        return self.name_scope(prefix)
 
     def _belong(self, node_name):
         return self._scope(self._c.scope_belong, node_name)

@@ -11,6 +11,7 @@ from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import constant, constant_value, convert_to_tensor, op
 from weft._core.framework.graph import IndexedSlices, Operation, Tensor, control_dependencies, get_default_graph, graph_of, name_scope
 from weft._core.framework.nest import assert_same_structure, flatten, is_nested, pack_parts, parts
+from weft._core.ops import automatic_order
 
 
 def no_op(name=None):
@@ -240,8 +241,10 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         raise TypeError("'false_fn' must be callable.")
     if isinstance(pred, bool):
         raise TypeError("'pred' must not be a Python bool.")
-    graph = graph_of([pred])
+    graph, orders = graph_of([pred]), []
     with name_scope(name, "cond", [pred]):
+        pred = pred if graph._order is None else convert_to_tensor(pred)
+        start = graph._c.size()
         off, on = switch(pred, pred)
         pivot_on, pivot_off = op("Identity", "switch_t", input=on), op("Identity", "switch_f", input=off)
         pred = op("Identity", "pred_id", input=pred)
@@ -250,7 +253,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             context = CondContext(graph, pred, pivot, branch, graph.unique_name("cond_text"), graph._context)
             contexts.append(context)
             with context.entered():
-                made = fn()
+                made = automatic_order.branch(graph, fn, orders)
                 structures.append(made)
                 results.append([_branch_value(graph, context, v) for v in parts(made)])
         first, second = structures
@@ -261,6 +264,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         merged = [_merge_pair(f, t) for t, f in zip(*results, strict=True)]
         for context in contexts:
             context.done("cond_context")
+        automatic_order.count_as_one(graph, start, [on.op, pred.op], [m.op for m in merged[:1]], orders)
         if not strict and isinstance(first, (list, type(()))) and len(first) == 1:
             return pack_parts(first, merged)[0]
         return pack_parts(first, merged)
@@ -474,10 +478,13 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
                                  "It enters the loop with shape %s, but the specified shape invariant is %s." % (v.name, v.shape, s))
         context = WhileContext(graph, graph.unique_name("while_context", False), parallel_iterations, graph._context)
         context.limit = None if maximum_iterations is None else limit._out
-        loop = [_Invariant(context, v, s) for v, s in zip(flat, shapes)]
+        start, loop = graph._c.size(), [_Invariant(context, v, s) for v, s in zip(flat, shapes)]
         for v in loop:
             v.merge_entry()
-        like, exits = _looped(context, loop, cond, body, variables)
+        orders = []
+        like, exits = _looped(context, loop, lambda *v: automatic_order.branch(graph, lambda: cond(*v), orders),
+                              lambda *v: automatic_order.branch(graph, lambda: body(*v), orders), variables)
+        automatic_order.count_as_one(graph, start, [v.entry for v in loop], [e.op for e in exits], orders)
         context.back_prop, context.swap_memory = bool(back_prop), bool(swap_memory)
         _tell_gradients(graph, exits, back_prop, swap_memory)
         context.done("while_context")

@@ -68,7 +68,7 @@ class Variable(VariableMethods, metaclass=VariableType):
             lists = list(lists) + [GraphKeys.TRAINABLE_VARIABLES]
         graph = get_default_graph()
         graph._check_not_finalized()
-        with graph.control_dependencies(None), name_scope(name, "Variable") as scope:
+        with graph.control_dependencies(None), graph._variable_root(), name_scope(name, "Variable") as scope:
             self._build(graph, scope, initial_value, dtype, validate_shape, caching_device)
         graph._variables[self.name] = self
         for key in dict.fromkeys(lists):
@@ -290,6 +290,8 @@ def resource_wanted(use_resource):
     if use_resource is None:
         from weft._core.ops.variable_scope import get_variable_scope
         use_resource = get_variable_scope().use_resource
+        if use_resource is None and get_default_graph()._calls:
+            return True  # as in TensorFlow, a function makes resource variables
     return bool(_by_default if use_resource is None else use_resource)
 
 

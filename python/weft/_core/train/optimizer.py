@@ -134,7 +134,7 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         constrained = any(g is not None and getattr(v, "constraint", None) is not None for g, v in pairs)
         if graph._context is not None or constrained:
             self._leave_library()  # In a tf.cond or a loop the library's updates would run regardless of the condition.
-        with graph.as_default():
+        with graph.as_default(), graph._variable_root():
             if self._KIND is None or in_python(self):
                 operation = self._apply_in_python(pairs, global_step, name)
             else:

@@ -116,6 +116,14 @@ static weft_err prevent_grad(backprop *b) {
                          weft__node_str(b->node, "message").data);
 }
 
+/* TensorFlow raises RuntimeError here; UNIMPLEMENTED becomes NotImplementedError in Python, which is one. */
+static weft_err cluster_output_grad(backprop *b) {
+  (void)b;
+  return weft__fail(WEFT_UNIMPLEMENTED,
+                    "Gradient computation of graph in xla.compile() is prohibited because it can cause performance "
+                    "degradation.Please move gradient computation inside xla.compile().");
+}
+
 static weft_err no_op_cpu(kernel *k) {
   (void)k;
   return WEFT_OK;
@@ -163,6 +171,12 @@ static const op_case debug_cases[] = {
     {0},
 };
 
+static const op_case cluster_output_cases[] = {
+    {"f32[2,3] rand", NULL, NULL, CASE_NO_GRAD | CASE_NO_PARITY},
+    {"str[2] \"a\" \"bc\"", NULL, NULL, CASE_NO_GRAD | CASE_NO_PARITY},
+    {0},
+};
+
 static const op_case prevent_cases[] = {
     {"f32[2,3] rand", NULL, "message='not this way'", CASE_NO_GRAD},
     {0},
@@ -193,6 +207,9 @@ OPS(const) = {
      .cpu = each_cpu, .grad = each_grad, .cases = identity_n_cases, .anywhere = "", .amp = AMP_CLEAR},
     {"Snapshot(input:T) -> (output:T) | T:type", "The input.", .infer = each_infer, .cpu = each_cpu,
      .cases = identity_cases, .anywhere = "", .amp = AMP_CLEAR},
+    {"XlaClusterOutput(input:T) -> (outputs:T) | T:type", "The input: a result of a computation of tf.xla.",
+     .flags = OP_FORWARDS, .infer = each_infer, .cpu = each_cpu, .grad = cluster_output_grad,
+     .cases = cluster_output_cases, .anywhere = "", .narrow = NARROW_ALL},
     {"GuaranteeConst(input:T) -> (output:T) | T:type ; stateful", "The input, which the program says never changes.",
      .infer = each_infer, .cpu = each_cpu, .cases = identity_cases, .anywhere = "", .narrow = NARROW_ALL},
     {"StopGradient(input:T) -> (output:T) | T:type", "The input; gradients end here.", .flags = OP_FORWARDS,

@@ -764,7 +764,7 @@ __all__ = [
     "variable_creator_scope", "variable_op_scope", "variable_scope", "variables_initializer",
     "variance_scaling_initializer", "variant", "vectorized_map", "verify_tensor_all_finite", "version",
     "weft_version", "where", "where_v2", "while_loop", "write_file", "zeros", "zeros_initializer", "zeros_like",
-    "zeta",
+    "xla", "zeta",
 ]
 __version__, __git_version__, __compiler_version__ = VERSION, GIT_VERSION, COMPILER_VERSION
 __cxx11_abi_flag__, __cxx_version__, __monolithic_build__ = CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD
@@ -772,7 +772,7 @@ __cxx11_abi_flag__, __cxx_version__, __monolithic_build__ = CXX11_ABI_FLAG, CXX_
 _LATER = (
     "audio", "autograph", "bitwise", "config", "contrib", "debugging", "distributions", "estimator", "experimental", "feature_column",
     "graph_util", "image", "keras", "manip", "mixed_precision", "profiler", "queue", "ragged", "resource_loader",
-    "saved_model", "signal", "spectral", "sysconfig", "test", "user_ops", "version",
+    "saved_model", "signal", "spectral", "sysconfig", "test", "user_ops", "version", "xla",
 )
 __getattr__ = _publish(__name__, _LATER)
 

@@ -16,7 +16,7 @@ from weft._core.run import runner
 
 HERE = pathlib.Path(__file__).resolve().parent
 FACTS = None if scripts.seeds() is None else scripts.seeds().parent / "facts"
-REASONS = ("eager", "TPU", "Lite", "DeepRec", "XLA", "to be added")
+REASONS = ("eager", "TPU", "Lite", "DeepRec", "to be added")
 
 
 def listed():

@@ -42,4 +42,17 @@ tf.contrib.linear_optimizer.SparseFeatureColumn([0, 1], [2, 3], None) ; feature_
 tf.contrib.linear_optimizer.SdcaModel(uses.ascent()[0], uses.ascent()[1], uses.ascent()[2]) ; examples=uses.ascent(5.0)[0],
     variables=uses.ascent(3.0, 'other')[1], options={**uses.ascent()[2], 'loss_type': 'logistic_loss'} ; [it.minimize(),
     it.predictions(uses.ascent()[0])]
+# ---- compilers ----
+tf.xla.experimental.compile(uses.grown) ; computation=uses.halve, inputs=[X] ; uses.refused(lambda: it)
+tf.xla.experimental.compile(uses.grown, [X]) ; computation=uses.halve
+tf.xla.experimental.jit_scope() ; compile_ops=False, separate_compiled_gradients=True ; uses.marked(it)
+tf.contrib.tensorrt.create_inference_graph(uses.drawn(), ['y']) ; input_graph_def=uses.drawn('z'), outputs=['missing'], max_batch_size=0,
+    max_workspace_size_bytes=0, precision_mode='FP8', minimum_segment_size=0, maximum_cached_engines=0, is_dynamic_op='yes',
+    input_saved_model_dir='both', output_saved_model_dir='alone'
+tf.contrib.tensorrt.create_inference_graph(None, None, input_saved_model_dir=uses.saved_model()) ; input_saved_model_tags=['none'],
+    input_saved_model_signature_key='none', output_saved_model_dir='written', session_config='wrong'
+tf.config.experimental.set_device_policy('warn') ; device_policy='explicit' ; uses.policies()
+tf.config.experimental.set_synchronous_execution(True) ; enable=False ; uses.policies()
+tf.experimental.function_executor_type('') ; executor_type=None ; uses.entered(it)
+tf.experimental.output_all_intermediates(True) ; state=False
 """

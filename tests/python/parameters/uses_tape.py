@@ -32,3 +32,28 @@ class TapeUses:
             return call()
         except Exception as e:  # noqa: BLE001 - that is the question
             return type(e).__name__
+
+    def marked(self, scope):
+        """The attributes of a node that is made in a scope."""
+        with scope:
+            made = self.tf.constant(1.0)
+        return sorted((k, str(v)) for k, v in made.op.node_def.attr.items() if k.startswith("_Xla"))
+
+    def entered(self, scope):
+        with scope:
+            return self.tf.constant(1.0)
+
+    def policies(self):
+        """The settings of eager mode; they are put back."""
+        e = self.tf.config.experimental
+        found = e.get_device_policy(), e.get_synchronous_execution()
+        e.set_device_policy(None)
+        e.set_synchronous_execution(None)
+        return found
+
+    def drawn(self, name="y"):
+        """A GraphDef with a node of that name, and one of the name y."""
+        with self.tf.Graph().as_default() as graph:
+            self.tf.constant(1.0, name="y")
+            self.tf.constant(2.0, name=name)
+        return graph.as_graph_def()

@@ -17,7 +17,7 @@ TaggedRunMetadata = protos.TaggedRunMetadata
 def _node(kind, name, tensor, collections, family, max_outputs=0, extra=-1, metadata=b""):
     graph = get_default_graph()
     graph._check_not_finalized()
-    if context.copy_now():  # Only the first of several replicas writes summaries.
+    if context.copy_now() or graph._skips_summaries:  # Only the first of several replicas writes summaries.
         return convert_to_tensor(b"")
     value = tensor.handle if hasattr(tensor, "handle") else _inside(name, family, tensor, "values")  # The library reads the variable.
     try:

@@ -56,7 +56,7 @@ _INSTEAD = {
     "tf.contrib.metrics": "tf.metrics has what is",
     "tf.contrib.slim.nets": "build the network of slim.conv2d, slim.max_pool2d and slim.fully_connected, or put its file beside "
                             "the program",
-    "tf.contrib.tensorrt": "it needs TensorRT: run the graph as it is; Weft compiles it for the GPU",
+    "tf.contrib.tensorrt": "it needs TensorRT: run the graph as it is; Weft compiles it for the GPU. create_inference_graph is there",
     "tf.contrib.timeseries": "use tf.contrib.timeseries.ARRegressor, or tf.contrib.rnn in the model_fn of a tf.estimator.Estimator",
     "tf.contrib.tpu": _TPU + "tf.estimator.Estimator and the optimizers of tf.train",
     "tf.data.Dataset.as_numpy_iterator": _EAGER + "make_one_shot_iterator().get_next(), and run it in a tf.Session",

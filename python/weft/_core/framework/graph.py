@@ -258,6 +258,8 @@ class Graph(GraphDetails, GraphCollections):
         self._made_in = []          # (first node, end, stack) of calls in which the library made nodes
         self._order = None          # orders the stateful ops of the function that is being called
         self._calls = []            # the name scopes of the functions that are being called, the outermost first
+        self._jit_scope = None      # the state of tf.xla.experimental.jit_scope, once it was opened
+        self._skips_summaries = False  # whether tf.summary adds nothing, as in a computation of tf.xla
         self._adapting = False      # whether that context is adapting a node that the library adds
         self._controls = []         # the operations that new nodes wait for
         self._devices = []          # the devices of the open scopes, the outermost first
@@ -290,6 +292,8 @@ class Graph(GraphDetails, GraphCollections):
             self._adapting = True
         try:
             yield
+            for node in range(first, self._c.size()) if self._extra_attrs else ():
+                self._add_extra_attrs(self._operation(node))
         finally:
             if asks:
                 self._c.adapter(None)

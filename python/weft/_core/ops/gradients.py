@@ -73,6 +73,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
         raise ValueError("Unknown value for unconnected_gradients: %r" % (unconnected_gradients,)) from None
     graph = get_default_graph()
     graph._check_not_finalized()
+    start = graph._c.size()
     with name_scope(name, "gradients") as scope:
         ys = [convert_to_tensor(y) for y in ys]
         for y in ys if grad_ys is None else ():
@@ -89,6 +90,9 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
         except errors.UnimplementedError as e:  # TensorFlow raises Python's own exception classes here.
             kind = TypeError if e._facts & errors.Fact.LOOP_GRADIENT else NotImplementedError
             raise kind(e.message) from None
+    if graph._jit_scope is not None:
+        from weft._core.ops.xla import mark_gradients
+        mark_gradients(graph, start, scope)
     made = [gradient_of(graph, row) for row in rows]
     if unconnected is UnconnectedGradients.ZERO:
         from weft._core.ops.array_ops import zeros_like

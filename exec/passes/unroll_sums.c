@@ -3,7 +3,8 @@
  * The gradient of a weight that a loop uses is a sum over the iterations: x1' y1 + x2' y2 + ...  Each of these products
  * has few rows to sum over and a result as large as the weight.  [x1; x2; ...]' [y1; y2; ...] is the same sum as one
  * product, and joining the factors moves much less memory than the products do.  The sum over the rows of y1, y2, ...
- * (the gradient of a bias) becomes the sum over the rows of [y1; y2; ...].  The additions happen in another order, so
+ * (the gradient of a bias) becomes the sum over the rows of [y1; y2; ...].  Zeros that such a sum begins with are left
+ * out, so that the product can be fused with the update of the weight.  The additions happen in another order, so
  * results differ from those of the loop in their last bits. */
 #include "base/alloc.h"
 #include "base/array.h"
@@ -183,6 +184,17 @@ static weft_err merge_all(summer *s, bool *less) {
   return WEFT_OK;
 }
 
+/* Removes terms that are zeros: a gradient in a loop begins with them.  Adding zero changes no more than the sign of
+ * a zero. */
+static void drop_zeros(summer *s) {
+  int kept = 0;
+  for (int t = 0; t < s->n_term; t++) {
+    const weft_node *n = s->g->node[s->term[t].node];
+    if (!weft__node_is(n, KIND_ZEROS) || n->n_control) s->term[kept++] = s->term[t];
+  }
+  if (kept > 0) s->n_term = kept;
+}
+
 /* ---- the pass ---- */
 
 static void count_uses(summer *s) {
@@ -223,6 +235,7 @@ static weft_err merge_sum(summer *s, const weft_node *n) {
   if (n->n_control || !list_terms(s, n)) return WEFT_OK;
   WEFT_TRY(merge_all(s, &less));
   if (!less) return WEFT_OK;
+  drop_zeros(s);
   weft_out sum = s->term[0];
   const attr attrs[] = {A_INT("N", s->n_term), A_TYPE("T", n->out_type[0])};
   node_spec spec = {.op = "AddN", .n_in = s->n_term, .in = s->term, .n_attr = 2, .attr = attrs};

@@ -75,6 +75,24 @@ def test_the_error_of_an_unrolled_gradient_is_at_most_that_of_the_loop():
     assert all(last <= 1.5 * first + 1e-7 for first, last in zip(errors[0], errors[-1])), errors
 
 
+def test_gradients_of_weights_do_not_begin_with_zeros_once_unrolled():
+    """The product of all steps is the gradient: nothing is added to it, so it can be fused with the update."""
+    x = tf.placeholder(tf.float32, [None, 12, 6])
+    loss, *gradients = lstm(x)
+    weights = tf.trainable_variables()
+    train = tf.train.GradientDescentOptimizer(0.5).apply_gradients(zip(gradients, weights))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            before, slopes = session.run(weights), session.run(gradients, {x: X[:3]})
+            nodes = nodes_of_a_run(session, train, {x: X[:3]})
+            assert_near(session.run(weights), [w - 0.5 * g for w, g in zip(before, slopes)], 2e-6)
+        sizes = {tuple(w.shape.as_list()) for w in weights}
+        graph = tf.get_default_graph()
+        zeros = [n for n in nodes if "zeros_like" in n and tuple(graph.get_tensor_by_name(n + ":0").shape.as_list()) in sizes]
+        assert nodes and not zeros
+
+
 def test_lengths_decide_how_often_a_loop_iterates():
     x, lengths = tf.placeholder(tf.float32, [None, None, 6]), tf.placeholder(tf.int32, [None])
     fetches = lstm(x, sequence_length=lengths)

@@ -1,5 +1,5 @@
-"""tf.autograph: conversion of Python code, which Weft does not do."""
-from weft._core.framework.autograph import set_verbosity, to_code, to_graph, trace
+"""tf.autograph: conversion of Python functions to graphs."""
+from weft._core.autograph.api import set_verbosity, to_code, to_graph, trace
 from weft._core.public import publish as _publish
 from weft.autograph import experimental
 

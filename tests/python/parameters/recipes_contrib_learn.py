@@ -3,7 +3,7 @@ RECIPES = """
 tf.autograph.experimental.do_not_convert(uses.halve) ; ; it(X)
 tf.autograph.experimental.set_loop_options(3, True, 3, [])
 tf.autograph.set_verbosity(0, alsologtostdout=False)
-tf.autograph.to_code(uses.halve, True, None, None, '  ', None)
+tf.autograph.to_code(uses.halve, True, None, None, '  ', None) ; ; 'halve' in it
 tf.autograph.to_graph(uses.halve, True, None, None, None)
 tf.autograph.trace(1, 2)
 tf.load_file_system_library('none.so')

@@ -26,7 +26,7 @@ tf.vectorized_map(uses.double, X) ; fallback_to_while_loop=False, warn=False
 tf.make_template('t', uses.halve) ; create_scope_now_=True, custom_getter_=uses.getter, unique_name_='given' ; it(X)
 tf.custom_gradient(uses.own_gradient) ; ; tf.gradients(it(X), X)
 tf.function(uses.grown) ; input_signature=[tf.TensorSpec([3, 4], tf.float32)], func=uses.halve, jit_compile=False,
-    experimental_implements='given', experimental_autograph_options=tf.autograph.experimental.Feature.EQUALITY_OPERATORS,
+    experimental_implements='given', experimental_autograph_options=tf.autograph.experimental.Feature.AUTO_CONTROL_DEPS,
     experimental_attributes={}, experimental_relax_shapes=True, experimental_compile=False, experimental_follow_type_hints=True ; it(X)
 tf.function(uses.grown, [tf.TensorSpec([3, 4], tf.float32)]) ; ; uses.refused(lambda: it(V))
 tf.config.run_functions_eagerly(False) ; run_eagerly=True ; uses.as_python()

@@ -34,10 +34,9 @@ def num_gpus():
 
 
 def defun(func=None, input_signature=None, autograph=True):
-    """Returns the function unchanged; it builds its part of the graph each time it is called."""
-    if input_signature is not None:
-        raise NotImplementedError("tf.contrib.eager.defun(input_signature=...) is not in Weft: give the function tensors of that shape")
-    return func if func is not None else lambda f: f
+    """Makes a function of tensors whose stateful ops run in the order of the program, as tf.function does."""
+    from weft._core.ops.graph_function import function
+    return function(func, input_signature, autograph)
 
 
 def run_test_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_test=True, assert_no_eager_garbage=False):

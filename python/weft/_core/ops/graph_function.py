@@ -364,7 +364,8 @@ class Function(metaclass=Named):
         return [] if self._self is None else [self._self()]
 
     def _converted(self):
-        return self._python_function
+        from weft._core.autograph import conversion
+        return conversion.converted(self._python_function) if self._autograph else self._python_function
 
     def _python_call(self, args, kwargs):
         return self._converted()(*args, **kwargs)
@@ -420,12 +421,15 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
       jit_compile: no effect: Weft compiles every step, and the results are the same.
       reduce_retracing: no effect, because every call runs the Python function.
       experimental_implements: no effect: a name for graph optimizers of TensorFlow.
-      experimental_autograph_options: no effect on functions without lists: see tf.autograph.experimental.Feature.
+      experimental_autograph_options: values of tf.autograph.experimental.Feature, as for tf.autograph.to_graph.
       experimental_attributes: no effect: attributes of TensorFlow's function definition.
       experimental_relax_shapes: the old name of reduce_retracing.
       experimental_compile: the old name of jit_compile.
       experimental_follow_type_hints: no effect, as reduce_retracing.
     """
+    from weft._core.autograph.api import check_features
+    check_features(experimental_autograph_options)
+
     def decorated(inner):
         return Function(inner, input_signature, autograph)
     return decorated if func is None else decorated(func)

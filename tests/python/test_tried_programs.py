@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from both import both, oracle, weft
+from both import both, both_raise, oracle, weft
 
 X = np.random.RandomState(0).randint(0, 256, [7, 9, 3]).astype(np.uint8)
 
@@ -145,3 +145,64 @@ def test_only_the_validation_data_has_weights():
                               validation_data=(x[:4], [y[:4], y[:4] * 2], {"b": w[:4]})).history
         return {k: [float(np.round(v, 3)) for v in values] for k, values in found.items()}
     assert program(weft) == program(oracle)
+
+
+def test_a_variable_scope_opens_the_graph_of_its_values():
+    """Without it, a metric of tensors of another graph was refused."""
+    for tf in (weft, oracle):
+        graph = tf.Graph()
+        with graph.as_default():
+            a = tf.constant([1, 0])
+        with tf.Graph().as_default() as other:
+            for scope in (tf.variable_scope(None, "x", [a]), tf.variable_scope("y", values=[a]), tf.name_scope(None, "z", [a])):
+                with scope:
+                    assert tf.get_default_graph() is graph
+                assert tf.get_default_graph() is other
+            made = tf.metrics.mean_iou(a, a, 2)
+            assert made[0].graph is graph and not other.get_operations()
+
+
+def test_branches_that_are_tensors_are_refused_by_name():
+    said = both_raise(lambda tf: tf.cond(True, tf.constant(1), tf.constant(2)))
+    assert said[0] == said[1] == "'true_fn' must be callable."
+
+
+def columns(tf):
+    fc = tf.feature_column
+    age = fc.numeric_column("age", shape=[2])
+    buckets, hashed = fc.bucketized_column(age, [1.0, 2.0]), fc.categorical_column_with_hash_bucket("h", 5)
+    words = fc.categorical_column_with_vocabulary_list("v", ["a", "b"], num_oov_buckets=1)
+    return [age, buckets, hashed, words, fc.categorical_column_with_identity("i", 7), fc.weighted_categorical_column(hashed, "w"),
+            fc.crossed_column([buckets, "x"], 9), fc.indicator_column(words), fc.embedding_column(hashed, 3, initializer=len),
+            fc.sequence_categorical_column_with_identity("s", 4), fc.sequence_numeric_column("n", shape=[3])]
+
+
+def test_columns_say_what_they_are():
+    for ours, theirs in zip(columns(weft), columns(oracle), strict=True):
+        assert repr(ours) == repr(theirs) and ours._fields == theirs._fields
+        for name in ("name", "num_buckets", "variable_shape", "parse_example_spec", "parents"):
+            assert str(getattr(ours, name, None)) == str(getattr(theirs, name, None)), (ours, name)
+
+
+@pytest.mark.parametrize("wrong", [lambda fc: fc.indicator_column(fc.numeric_column("x")),
+                                   lambda fc: fc.embedding_column(fc.categorical_column_with_hash_bucket("h", 5), 2, initializer=3),
+                                   lambda fc: fc.numeric_column("x", shape=[3], default_value=[1, 2])])
+def test_columns_that_mean_nothing_are_refused(wrong):
+    said = both_raise(lambda tf: wrong(tf.feature_column))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("given", [{}, {"message": "told"}, {"data": ["seen", 3]}, {"data": ["seen"], "message": "told"},
+                                   {"summarize": 1}])
+def test_assertions_say_what_they_were_told(given):
+    for name in ("assert_equal", "assert_less", "assert_greater_equal"):
+        said = both_raise(lambda tf, name=name: getattr(tf, name)(tf.constant([[1., 2], [3, 4]]), [2., 1.], **given))
+        assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("name, rank", [("assert_rank", 3), ("assert_rank_at_least", 3), ("assert_rank_in", (3, 4))])
+def test_assertions_of_ranks_say_what_they_were_told(name, rank):
+    for given in ({}, {"message": "told"}):
+        said = both_raise(lambda tf: getattr(tf, name)(tf.placeholder_with_default([1.], None), rank, **given))
+        lines = [next(line for line in text.split("\n") if "assertion failed" in line).split("[[{{")[0].strip() for text in said]
+        assert lines[0] == lines[1]

@@ -8,9 +8,9 @@ from weft._core.nn import feature_column as columns
 
 def _kept(column):
     """Returns the method whose result transform_features gives for a column, and the column that has it."""
-    if isinstance(column, columns._NumericColumn):
+    if isinstance(column, columns.NumericColumn):
         return column, "numbers"
-    if isinstance(column, columns._BucketizedColumn):
+    if isinstance(column, columns.BucketizedColumn):
         return column, "buckets"
     return getattr(column, "categorical_column", column), "categories"
 
@@ -87,7 +87,7 @@ def weighted_sum_from_feature_columns(columns_to_tensors, feature_columns, num_o
     with tf.variable_scope(scope, "weighted_sum_from_feature_columns", nest.flatten(list(columns_to_tensors.values()))):
         features, sums, variables = with_transformed(columns_to_tensors), [], {}
         for column in sorted(set(feature_columns), key=lambda c: c.name):
-            if isinstance(column, (columns._EmbeddingColumn, columns._IndicatorColumn)):
+            if isinstance(column, (columns.EmbeddingColumn, columns.IndicatorColumn)):
                 raise ValueError("Error creating weighted sum for column: %s. %s is not supported for linear predictions." % (
                     column.name, type(column).__name__))
             dense = not isinstance(column, columns._CategoricalColumn)
@@ -116,7 +116,7 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns,
     with tf.variable_scope(scope, "joint_weighted_sum_from_feature_columns", nest.flatten(list(columns_to_tensors.values()))):
         features, found, size = with_transformed(columns_to_tensors), [], 0
         for column in sorted(set(feature_columns), key=lambda c: c.name):
-            if not isinstance(column, columns._CategoricalColumn) or isinstance(column, columns._WeightedCategoricalColumn):
+            if not isinstance(column, columns._CategoricalColumn) or isinstance(column, columns.WeightedCategoricalColumn):
                 raise ValueError("Error creating weighted sum for column: %s. joint_weighted_sum_from_feature_columns supports only "
                                  "sparse columns without weights" % column.name)
             found.append((column, size, column.categories(features)[0]))

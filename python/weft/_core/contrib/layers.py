@@ -437,7 +437,7 @@ def crossed_column(columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=
     if hash_bucket_size < 2:
         raise ValueError("hash_bucket_size must be at least 2, got %s" % hash_bucket_size)
     columns = tuple(sorted(columns, key=lambda c: c.name))
-    return _combined(feature_column._CrossedColumn(columns, hash_bucket_size, hash_key), combiner)
+    return _combined(feature_column.CrossedColumn(columns, hash_bucket_size, hash_key), combiner)
 
 
 def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,

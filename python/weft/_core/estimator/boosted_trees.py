@@ -55,7 +55,7 @@ def _sorted(columns):
     if not columns:
         raise ValueError("feature_columns must not be empty.")
     for column in columns:
-        if not isinstance(column, (fc._BucketizedColumn, fc._IndicatorColumn, fc._NumericColumn)):
+        if not isinstance(column, (fc.BucketizedColumn, fc.IndicatorColumn, fc.NumericColumn)):
             raise ValueError("For now, only bucketized_column, indicator_column and numeric_column are supported in feature_columns of "
                              "boosted trees, got: %s" % (column,))
     if len({c.name for c in columns}) != len(columns):
@@ -67,11 +67,11 @@ def _names(columns):
     """Returns the name of each feature: a column with several numbers is as many features."""
     made = []
     for column in columns:
-        if isinstance(column, fc._IndicatorColumn):
+        if isinstance(column, fc.IndicatorColumn):
             words = getattr(column.categorical_column, "vocabulary_list", None) or range(column.width)
             made += ["%s:%s" % (column.name, words[i] if i < len(words) else i) for i in range(column.width)]
             continue
-        width = column.source_column.width if isinstance(column, fc._BucketizedColumn) else column.width
+        width = column.source_column.width if isinstance(column, fc.BucketizedColumn) else column.width
         made += [column.name] if width == 1 else ["%s:%d" % (column.name, i) for i in range(width)]
     return made
 
@@ -86,12 +86,12 @@ class _Features:
         columns, self.streams, self.values = _sorted(columns), None, []
         known, at, numeric, by_buckets = fc._Once(features), 0, [], {}
         for column in columns:
-            if isinstance(column, fc._NumericColumn):
+            if isinstance(column, fc.NumericColumn):
                 found = column.numbers(known)
                 numeric.append((at, tf.reshape(found, [tf.shape(found)[0], column.width]), column.width))
                 at += column.width
                 continue
-            if isinstance(column, fc._BucketizedColumn):
+            if isinstance(column, fc.BucketizedColumn):
                 width, buckets, made = column.source_column.width, len(column.boundaries) + 1, column.buckets(known)
             else:
                 width, buckets, made = column.width, 2, tf.minimum(column.dense(known), 1.0)

@@ -534,7 +534,7 @@ def _parse_spec(feature_columns, label_key, label, weight_column):
     made[label_key] = label
     if weight_column is not None:
         column = fc.numeric_column(weight_column) if isinstance(weight_column, str) else weight_column
-        if not isinstance(column, fc._NumericColumn):
+        if not isinstance(column, fc.NumericColumn):
             raise TypeError("weight_column must be either a string or a numeric column. Given: %s" % (weight_column,))
         made.update(column._parse_example_spec)
     return made

@@ -33,9 +33,23 @@ class _Column:
     def _parse_example_spec(self):
         raise NotImplementedError
 
+    parse_example_spec = property(lambda self: self._parse_example_spec)
+
+    @property
+    def parents(self):
+        """What the column is made of: columns, and keys of features."""
+        below = [getattr(self, f) for f in ("categorical_column", "source_column") if f in self._fields]
+        return below + [getattr(self, f) for f in ("key", "weight_feature_key") if f in self._fields]
+
 
 class _DenseColumn(_Column):
     """The base of columns with `width` numbers for each example."""
+
+    variable_shape = property(lambda self: self._variable_shape)
+
+    @property
+    def _variable_shape(self):
+        return tensor_shape.TensorShape([self.width])
 
     def dense(self, features, trainable=True, collections_=None):
         raise NotImplementedError
@@ -43,6 +57,8 @@ class _DenseColumn(_Column):
 
 class _CategoricalColumn(_Column):
     """The base of columns of categories, which are numbers below `_num_buckets`."""
+
+    num_buckets = property(lambda self: self._num_buckets)
 
     def categories(self, features):
         """Returns the categories as a SparseTensor of int64 [batch, most categories of an example], and weights or
@@ -108,10 +124,11 @@ def _shape(shape, key):
 
 # ---- numbers ----
 
-class _NumericColumn(_DenseColumn, collections.namedtuple("_NumericColumn", (
+class NumericColumn(_DenseColumn, collections.namedtuple("NumericColumn", (
         "key", "shape", "default_value", "dtype", "normalizer_fn"))):
     name = property(lambda self: self.key)
     width = property(lambda self: int(np.prod(self.shape)))
+    _variable_shape = property(lambda self: tensor_shape.TensorShape(self.shape))
 
     @property
     def _parse_example_spec(self):
@@ -139,15 +156,19 @@ def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, no
         raise TypeError("normalizer_fn must be a callable. Given: %s" % normalizer_fn)
     shape = _shape(shape, key)
     if default_value is not None:
+        if np.ndim(default_value) and np.shape(default_value) != shape:
+            raise ValueError("The shape of default_value must be equal to given shape. default_value: %s, shape: %s, key: %s" % (
+                default_value, shape, key))
         default_value = tuple(np.broadcast_to(np.asarray(default_value), shape).reshape(-1).tolist())
-    return _NumericColumn(_key(key), shape, default_value, dtype, normalizer_fn)
+    return NumericColumn(_key(key), shape, default_value, dtype, normalizer_fn)
 
 
-class _BucketizedColumn(_DenseColumn, _CategoricalColumn, collections.namedtuple("_BucketizedColumn", (
+class BucketizedColumn(_DenseColumn, _CategoricalColumn, collections.namedtuple("BucketizedColumn", (
         "source_column", "boundaries"))):
     name = property(lambda self: self.source_column.name + "_bucketized")
     width = property(lambda self: (len(self.boundaries) + 1) * self.source_column.width)
     _num_buckets = property(lambda self: self.width)
+    _variable_shape = property(lambda self: tensor_shape.TensorShape([*self.source_column.shape, len(self.boundaries) + 1]))
     _parse_example_spec = property(lambda self: self.source_column._parse_example_spec)
 
     @_once
@@ -169,13 +190,13 @@ class _BucketizedColumn(_DenseColumn, _CategoricalColumn, collections.namedtuple
 
 
 def bucketized_column(source_column, boundaries):
-    if not isinstance(source_column, _NumericColumn):
+    if not isinstance(source_column, NumericColumn):
         raise ValueError("source_column must be a column generated with numeric_column(). Given: %s" % (source_column,))
     if len(source_column.shape) > 1:
         raise ValueError("source_column must be one-dimensional column. Given: %s" % (source_column,))
     if not isinstance(boundaries, (list, tuple)) or not boundaries or any(a >= b for a, b in zip(boundaries, boundaries[1:])):
         raise ValueError("boundaries must be a sorted list.")
-    return _BucketizedColumn(source_column, tuple(boundaries))
+    return BucketizedColumn(source_column, tuple(boundaries))
 
 
 # ---- categories ----
@@ -211,7 +232,7 @@ class _KeyedCategories(_CategoricalColumn):
         return SparseTensor(found.indices, self.numbers(found.values), found.dense_shape), None
 
 
-class _HashedCategoricalColumn(_KeyedCategories, collections.namedtuple("_HashedCategoricalColumn", (
+class HashedCategoricalColumn(_KeyedCategories, collections.namedtuple("HashedCategoricalColumn", (
         "key", "hash_bucket_size", "dtype"))):
     _num_buckets = property(lambda self: self.hash_bucket_size)
 
@@ -227,19 +248,19 @@ def categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.stri
     dtype = as_dtype(dtype)
     if dtype != dtypes.string and not dtype.is_integer:
         raise ValueError("dtype must be string or integer. dtype: %s, column_name: %s" % (dtype, key))
-    return _HashedCategoricalColumn(_key(key), hash_bucket_size, dtype)
+    return HashedCategoricalColumn(_key(key), hash_bucket_size, dtype)
 
 
-class _IdentityCategoricalColumn(_KeyedCategories, collections.namedtuple("_IdentityCategoricalColumn", (
-        "key", "num_buckets", "default_value"))):
+class IdentityCategoricalColumn(_KeyedCategories, collections.namedtuple("IdentityCategoricalColumn", (
+        "key", "number_buckets", "default_value"))):
     dtype = dtypes.int64
-    _num_buckets = property(lambda self: self.num_buckets)
+    _num_buckets = property(lambda self: self.number_buckets)
 
     def numbers(self, values):
         values = math_ops.cast(values, dtypes.int64)
         if self.default_value is None:
             return values
-        wrong = math_ops.logical_or(math_ops.less(values, 0), math_ops.greater_equal(values, self.num_buckets))
+        wrong = math_ops.logical_or(math_ops.less(values, 0), math_ops.greater_equal(values, self.number_buckets))
         return array_ops.where(wrong, array_ops.ones_like(values) * self.default_value, values)
 
 
@@ -248,10 +269,10 @@ def categorical_column_with_identity(key, num_buckets, default_value=None):
         raise ValueError("num_buckets %d < 1, column_name %s" % (num_buckets, key))
     if default_value is not None and not 0 <= default_value < num_buckets:
         raise ValueError("default_value %d not in range [0, %d), column_name %s" % (default_value, num_buckets, key))
-    return _IdentityCategoricalColumn(_key(key), num_buckets, default_value)
+    return IdentityCategoricalColumn(_key(key), num_buckets, default_value)
 
 
-class _VocabularyListCategoricalColumn(_KeyedCategories, collections.namedtuple("_VocabularyListCategoricalColumn", (
+class VocabularyListCategoricalColumn(_KeyedCategories, collections.namedtuple("VocabularyListCategoricalColumn", (
         "key", "vocabulary_list", "dtype", "default_value", "num_oov_buckets"))):
     _num_buckets = property(lambda self: len(self.vocabulary_list) + self.num_oov_buckets)
 
@@ -262,7 +283,7 @@ class _VocabularyListCategoricalColumn(_KeyedCategories, collections.namedtuple(
                                               name="%s_lookup" % self.key).lookup(values)
 
 
-class _VocabularyFileCategoricalColumn(_KeyedCategories, collections.namedtuple("_VocabularyFileCategoricalColumn", (
+class VocabularyFileCategoricalColumn(_KeyedCategories, collections.namedtuple("VocabularyFileCategoricalColumn", (
         "key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value"))):
     _num_buckets = property(lambda self: self.vocabulary_size + self.num_oov_buckets)
 
@@ -289,7 +310,7 @@ def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_siz
     if num_oov_buckets < 0:
         raise ValueError("Invalid num_oov_buckets %d in %s." % (num_oov_buckets, key))
     default_value = -1 if default_value is None else default_value
-    return _VocabularyFileCategoricalColumn(_key(key), vocabulary_file, vocabulary_size, num_oov_buckets, as_dtype(dtype), default_value)
+    return VocabularyFileCategoricalColumn(_key(key), vocabulary_file, vocabulary_size, num_oov_buckets, as_dtype(dtype), default_value)
 
 
 def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
@@ -304,10 +325,10 @@ def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, de
     dtype = found if dtype is None else as_dtype(dtype)
     if (dtype == dtypes.string) != (found == dtypes.string):
         raise ValueError("dtype %s and vocabulary dtype %s do not match, column_name: %s" % (dtype.name, given, key))
-    return _VocabularyListCategoricalColumn(_key(key), tuple(vocabulary_list), dtype, default_value, num_oov_buckets)
+    return VocabularyListCategoricalColumn(_key(key), tuple(vocabulary_list), dtype, default_value, num_oov_buckets)
 
 
-class _WeightedCategoricalColumn(_CategoricalColumn, collections.namedtuple("_WeightedCategoricalColumn", (
+class WeightedCategoricalColumn(_CategoricalColumn, collections.namedtuple("WeightedCategoricalColumn", (
         "categorical_column", "weight_feature_key", "dtype"))):
     name = property(lambda self: "%s_weighted_by_%s" % (self.categorical_column.name, self.weight_feature_key))
     _num_buckets = property(lambda self: self.categorical_column._num_buckets)
@@ -328,16 +349,17 @@ class _WeightedCategoricalColumn(_CategoricalColumn, collections.namedtuple("_We
 
 
 def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dtypes.float32):
-    return _WeightedCategoricalColumn(categorical_column, weight_feature_key, as_dtype(dtype))
+    return WeightedCategoricalColumn(categorical_column, weight_feature_key, as_dtype(dtype))
 
 
-class _CrossedColumn(_CategoricalColumn, collections.namedtuple("_CrossedColumn", ("keys", "hash_bucket_size", "hash_key"))):
+class CrossedColumn(_CategoricalColumn, collections.namedtuple("CrossedColumn", ("keys", "hash_bucket_size", "hash_key"))):
     _num_buckets = property(lambda self: self.hash_bucket_size)
+    parents = property(lambda self: list(self.keys))
 
     def _leaves(self):
         """Yields the keys and columns that are crossed, with crossed columns replaced by their own."""
         for key in self.keys:
-            if isinstance(key, _CrossedColumn):
+            if isinstance(key, CrossedColumn):
                 yield from key._leaves()
             else:
                 yield key
@@ -382,13 +404,13 @@ def crossed_column(keys, hash_bucket_size, hash_key=None):
     if not keys or len(keys) < 2:
         raise ValueError("keys must be a list with length > 1. Given: %s" % (keys,))
     for key in keys:
-        if not isinstance(key, (str, _CategoricalColumn, _BucketizedColumn)):
+        if not isinstance(key, (str, _CategoricalColumn, BucketizedColumn)):
             raise ValueError("Unsupported key type. All keys must be either string, or categorical column except "
                              "HashedCategoricalColumn. Given: %s" % (key,))
-        if isinstance(key, _HashedCategoricalColumn):
+        if isinstance(key, HashedCategoricalColumn):
             raise ValueError("categorical_column_with_hash_bucket is not supported for crossing. Hashing before crossing will increase "
                              "probability of collision. Instead, use the feature name as a string. Given: %s" % (key,))
-    return _CrossedColumn(tuple(keys), hash_bucket_size, hash_key)
+    return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)
 
 
 def _looked_up(table, ids, weights, combiner, name=None, max_norm=None, safe=True):
@@ -405,7 +427,7 @@ def check_dense(column):
                          "Given: %s" % (column.name, column.categorical_column))
 
 
-class _EmbeddingColumn(_DenseColumn, collections.namedtuple("_EmbeddingColumn", (
+class EmbeddingColumn(_DenseColumn, collections.namedtuple("EmbeddingColumn", (
         "categorical_column", "dimension", "combiner", "initializer", "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm",
         "trainable", "use_safe_embedding_lookup"))):
     name = property(lambda self: self.categorical_column.name + "_embedding")
@@ -431,15 +453,18 @@ def embedding_column(categorical_column, dimension, combiner="mean", initializer
         raise ValueError("embedding_column takes a categorical column, given: %s" % (categorical_column,))
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
         raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
+    if initializer is not None and not callable(initializer):
+        raise ValueError("initializer must be callable if specified. Embedding of column_name: %s" % categorical_column.name)
     if initializer is None:
         initializer = init_ops.truncated_normal_initializer(0.0, 1 / np.sqrt(dimension))
-    return _EmbeddingColumn(categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm,
+    return EmbeddingColumn(categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm,
                             trainable, use_safe_embedding_lookup)
 
 
-class _IndicatorColumn(_DenseColumn, collections.namedtuple("_IndicatorColumn", ("categorical_column",))):
+class IndicatorColumn(_DenseColumn, collections.namedtuple("IndicatorColumn", ("categorical_column",))):
     name = property(lambda self: self.categorical_column.name + "_indicator")
     width = property(lambda self: self.categorical_column._num_buckets)
+    _variable_shape = property(lambda self: tensor_shape.TensorShape([1, self.width]))
     _parse_example_spec = property(lambda self: self.categorical_column._parse_example_spec)
 
     def dense(self, features, trainable=True, collections_=None):
@@ -454,7 +479,9 @@ class _IndicatorColumn(_DenseColumn, collections.namedtuple("_IndicatorColumn", 
 
 
 def indicator_column(categorical_column):
-    return _IndicatorColumn(categorical_column)
+    if not isinstance(categorical_column, _CategoricalColumn):
+        raise ValueError("Unsupported input type. Input must be a CategoricalColumn. Given: %s" % (categorical_column,))
+    return IndicatorColumn(categorical_column)
 
 
 # ---- layers ----
@@ -465,9 +492,10 @@ def _checked(feature_columns, kind):
         raise ValueError("feature_columns must not be empty.")
     for column in columns:
         if not isinstance(column, kind):
-            raise ValueError("Items of feature_columns must be a %s. Given (type %s): %s.%s" % (
-                kind[0].__name__ if isinstance(kind, tuple) else kind.__name__, type(column), column,
-                " Wrap categorical columns in embedding_column or indicator_column." if kind is _DenseColumn else ""))
+            raise ValueError("Items of feature_columns must be a %s.%s Given (type %s): %s." % (
+                kind[0].__name__ if isinstance(kind, tuple) else kind.__name__,
+                " You can wrap a categorical column with an embedding_column or indicator_column." if kind is _DenseColumn else "",
+                type(column), column))
     if len({c.name for c in columns}) != len(columns):
         raise ValueError("Duplicate feature column name found for columns: %s" % [c.name for c in columns])
     return sorted(columns, key=lambda c: c.name)

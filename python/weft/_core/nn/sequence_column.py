@@ -2,15 +2,12 @@
 
 A sequence is a row of a SparseTensor. tf.keras.experimental.SequenceFeatures converts columns of sequences to a tensor
 [batch, steps, numbers] and the lengths of the rows.
-
-A sequence is a row of a SparseTensor.  tf.keras.experimental.SequenceFeatures turns columns of sequences into a tensor
-[batch, steps, numbers] and the lengths of the rows.
 """
 import collections
 
 import numpy as np
 
-from weft._core.framework import dtypes
+from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph, name_scope
 from weft._core.nn import feature_column as columns
@@ -19,7 +16,7 @@ from weft._core.ops.sparse import SparseTensor, sparse_tensor_to_dense
 from weft._core.ops.variable_scope import get_variable
 
 
-class _SequenceCategoricalColumn(columns._CategoricalColumn, collections.namedtuple("_SequenceCategoricalColumn", (
+class SequenceCategoricalColumn(columns._CategoricalColumn, collections.namedtuple("SequenceCategoricalColumn", (
         "categorical_column",))):
     name = property(lambda self: self.categorical_column.name)
     _num_buckets = property(lambda self: self.categorical_column._num_buckets)
@@ -49,28 +46,29 @@ def lengths(sparse, of=1):
 
 
 def sequence_categorical_column_with_identity(key, num_buckets, default_value=None):
-    return _SequenceCategoricalColumn(columns.categorical_column_with_identity(key, num_buckets, default_value))
+    return SequenceCategoricalColumn(columns.categorical_column_with_identity(key, num_buckets, default_value))
 
 
 def sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
-    return _SequenceCategoricalColumn(columns.categorical_column_with_hash_bucket(key, hash_bucket_size, dtype))
+    return SequenceCategoricalColumn(columns.categorical_column_with_hash_bucket(key, hash_bucket_size, dtype))
 
 
 def sequence_categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
                                                      dtype=dtypes.string):
-    return _SequenceCategoricalColumn(columns.categorical_column_with_vocabulary_file(
+    return SequenceCategoricalColumn(columns.categorical_column_with_vocabulary_file(
         key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype))
 
 
 def sequence_categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
-    return _SequenceCategoricalColumn(columns.categorical_column_with_vocabulary_list(
+    return SequenceCategoricalColumn(columns.categorical_column_with_vocabulary_list(
         key, vocabulary_list, dtype, default_value, num_oov_buckets))
 
 
-class _SequenceNumericColumn(columns._Column, collections.namedtuple("_SequenceNumericColumn", (
+class SequenceNumericColumn(columns._Column, collections.namedtuple("SequenceNumericColumn", (
         "key", "shape", "default_value", "dtype", "normalizer_fn"))):
     name = property(lambda self: self.key)
     width = property(lambda self: int(np.prod(self.shape)))
+    variable_shape = property(lambda self: tensor_shape.TensorShape(self.shape))
 
     @property
     def _parse_example_spec(self):
@@ -94,14 +92,14 @@ def sequence_numeric_column(key, shape=(1,), default_value=0., dtype=dtypes.floa
         raise ValueError("dtype must be convertible to float. dtype: %s, key: %s" % (dtype, key))
     if normalizer_fn is not None and not callable(normalizer_fn):
         raise TypeError("normalizer_fn must be a callable. Given: %s" % normalizer_fn)
-    return _SequenceNumericColumn(columns._key(key), shape, default_value, dtype, normalizer_fn)
+    return SequenceNumericColumn(columns._key(key), shape, default_value, dtype, normalizer_fn)
 
 
 def sequence_of(column, features, trainable=True, collections_=None):
     """Returns ([batch, steps, numbers], lengths) for a column of sequences. Variables are added to collections_."""
-    if isinstance(column, _SequenceNumericColumn):
+    if isinstance(column, SequenceNumericColumn):
         return column.sequence(features)
-    if not isinstance(column.categorical_column, _SequenceCategoricalColumn):
+    if not isinstance(column.categorical_column, SequenceCategoricalColumn):
         raise ValueError("In the column %s: categorical_column must be of type SequenceCategoricalColumn to use SequenceFeatures. "
                          "Suggested fix: Use one of sequence_categorical_column_with_*. Given: %s" % (
                              column.name, column.categorical_column))
@@ -116,9 +114,9 @@ def sequence_of(column, features, trainable=True, collections_=None):
 
 def check_sequence(column, more=()):
     """Raises an error for a column that SequenceFeatures does not accept and that is of none of the classes in `more`."""
-    if isinstance(column, _SequenceNumericColumn):
+    if isinstance(column, SequenceNumericColumn):
         return
-    if not isinstance(column, (columns._EmbeddingColumn, columns._IndicatorColumn) + more):
+    if not isinstance(column, (columns.EmbeddingColumn, columns.IndicatorColumn) + more):
         raise ValueError("Items of feature_columns must be a SequenceDenseColumn. You can wrap a categorical column with an "
                          "embedding_column or indicator_column. Given: %s" % (column,))
 
@@ -160,7 +158,7 @@ class _SharedEmbeddingColumn(columns._DenseColumn, collections.namedtuple("_Shar
 
 def _kind(column):
     """Returns the type of the categories below weighted columns and sequences."""
-    while isinstance(column, (columns._WeightedCategoricalColumn, _SequenceCategoricalColumn)):
+    while isinstance(column, (columns.WeightedCategoricalColumn, SequenceCategoricalColumn)):
         column = column.categorical_column
     return type(column)
 

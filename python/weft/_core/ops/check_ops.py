@@ -9,12 +9,12 @@ from weft._core.ops import array_ops, math_ops
 from weft._core.ops.control_flow import Assert, no_op
 
 
-def _printed(item, summarize):
+def _printed(item):
     """Returns the text that an error shows for text or a tensor: its value if that is known, else its name."""
     value = constant_value(item) if isinstance(item, Tensor) else None
     if value is None:
         return str(item)
-    return str(value) if summarize is None or np.size(value) <= summarize else "%s..." % " ".join(map(str, np.ravel(value)[:summarize]))
+    return str(value)
 
 
 def _compare(public, known, op, sign):
@@ -28,13 +28,13 @@ def _compare(public, known, op, sign):
         with name_scope(name, public, [x, y]):
             x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
             said = ["Condition x %s y did not hold element-wise:" % sign, "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
-            said = [message, *said] if message else said
             said = said if data is None else list(data)
+            said = [message, *said] if message else said
             condition = math_ops.reduce_all(op(x, y))
             a, b = constant_value(x), constant_value(y)
             if a is not None and b is not None and not np.all(known(a, b)):
                 from weft._core.framework.errors import InvalidArgumentError
-                raise InvalidArgumentError(None, None, "\n".join(_printed(d, summarize) for d in said))
+                raise InvalidArgumentError(None, None, "\n".join(_printed(d) for d in said))
             return Assert(condition, said, summarize=summarize)
     check.__name__ = check.__qualname__ = public
     check.__module__ = __name__
@@ -82,8 +82,9 @@ def _rank(public, fits, word):
             if wanted is None or x.shape.ndims is None:
                 found = array_ops.rank(x)
                 good = math_ops.equal(found, rank) if public == "assert_rank" else math_ops.greater_equal(found, rank)
-                return Assert(good, data or [message or "", "Tensor %s must have rank %s " % (x.name, word), rank, "Received shape: ",
-                                             array_ops.shape(x)], summarize=summarize)
+                told = ("Tensor %s must have rank %s" % (x.name, word)).strip()
+                told = [message and message + ".  " or "", told, rank, "Received shape: ", array_ops.shape(x)]
+                return Assert(good, data or told, summarize=summarize)
             if not fits(x.shape.ndims, int(wanted)):
                 raise ValueError("%sTensor %s must have rank %s%d.  Received rank %d, shape %s" % (
                     message and message + ".  " or "", x.name, word and word + " ", wanted, x.shape.ndims, x.shape))
@@ -177,7 +178,8 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
             return no_op(name="static_checks_determined_all_ok")
         found = array_ops.rank(x)
         fits = [math_ops.equal(found, r) for r in ranks]
-        data = data or [message or "", "Tensor %s must have rank in" % x.name, *ranks, "Received shape: ", array_ops.shape(x)]
+        told = "Tensor %s must have rank in" % x.name
+        data = data or [message and message + ".  " or "", told, *ranks, "Received shape: ", array_ops.shape(x)]
         return Assert(math_ops.reduce_any(array_ops.stack(fits)), data, summarize=summarize)
 
 

@@ -234,7 +234,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     for name_, old_name, given, old in (("true_fn", "fn1", true_fn, fn1), ("false_fn", "fn2", false_fn, fn2)):
         if given is not None and old is not None:
             raise TypeError("cond(): '%s' and '%s' may not be set simultaneously." % (name_, old_name))
-    true_fn, false_fn = true_fn or fn1, false_fn or fn2
+    true_fn, false_fn = fn1 if true_fn is None else true_fn, fn2 if false_fn is None else false_fn
     if not callable(true_fn):
         raise TypeError("'true_fn' must be callable.")
     if not callable(false_fn):

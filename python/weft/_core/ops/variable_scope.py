@@ -1,11 +1,12 @@
 """tf.variable_scope and tf.get_variable: the library's scopes keep names and reuse, and Python keeps the rest."""
 import contextlib
+import sys
 
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph
+from weft._core.framework.graph import GraphKeys, Tensor, get_default_graph, graph_of
 from weft._core.ops import init_ops
 from weft._core.ops.variable_methods import distributed_use
 from weft._core.ops.variables import Variable, resource_wanted
@@ -129,11 +130,21 @@ class variable_scope(metaclass=Named):
                      use_resource=use_resource, constraint=constraint)
         self._given = {k: v for k, v in given.items() if v is not None}
         self._name, self._default, self._reuse, self._aux = name_or_scope, default_name, reuse, auxiliary_name_scope
-        self._entered = None
+        self._values, self._of_values, self._entered = list(values or ()), None, None
 
     def __enter__(self):
+        """Opens the scope in the graph of `values`, which is the default graph until the scope is closed."""
+        graph = graph_of(self._values)
+        self._of_values = contextlib.nullcontext() if graph is get_default_graph() else graph.as_default()
+        self._of_values.__enter__()
+        try:
+            return self._open(graph)
+        except BaseException:
+            self._of_values.__exit__(*sys.exc_info())
+            raise
+
+    def _open(self, graph):
         from weft._core.framework import errors
-        graph = get_default_graph()
         again = self._name if isinstance(self._name, VariableScope) else None
         outer = again or get_variable_scope()
         if again is not None and again._graph is not graph:
@@ -160,8 +171,8 @@ class variable_scope(metaclass=Named):
         return made
 
     def __exit__(self, *exc):
-        graph, handle = self._entered
-        graph._c.pop()
+        self._entered[0]._c.pop()
+        self._of_values.__exit__(*exc)
         return False
 
 
@@ -197,7 +208,7 @@ def variable_creator_scope(variable_creator):
 
 @contextlib.contextmanager
 def variable_op_scope(values, name_or_scope, default_name=None, **kwargs):
-    with variable_scope(name_or_scope, default_name, **kwargs) as scope:
+    with variable_scope(name_or_scope, default_name, values, **kwargs) as scope:
         yield scope
 
 

@@ -116,7 +116,8 @@ ALIASES = {
         "train.SessionRunArgs train.SessionRunContext train.SessionRunHook train.SessionRunValues"),
     "estimator.keras": "keras.estimator.model_to_estimator",
     "estimator.model_fn": "estimator.experimental.call_logit_fn",
-    "feature_column.feature_column_v2": "EmbeddingColumn=_core.nn.feature_column._EmbeddingColumn",
+    "feature_column.feature_column": "_EmbeddingColumn=_core.nn.feature_column.EmbeddingColumn",
+    "feature_column.feature_column_v2": "EmbeddingColumn=_core.nn.feature_column.EmbeddingColumn",
     "framework.config": (
         "config.experimental.enable_tensor_float_32_execution config.experimental.get_device_details "
         "config.threading.get_inter_op_parallelism_threads config.threading.get_intra_op_parallelism_threads "

@@ -46,11 +46,11 @@ class DenseFeatures(Layer):
     def build(self, _):
         """Makes the tables of embedding columns, each in a name scope named after its column."""
         if self._partitioner is not None and any(
-                isinstance(c, columns._EmbeddingColumn) for c in self._feature_columns):
+                isinstance(c, columns.EmbeddingColumn) for c in self._feature_columns):
             raise NotImplementedError("tf.keras.layers.DenseFeatures(partitioner=...) is not in Weft for embedding columns: use "
                                       "tf.feature_column.input_layer inside a tf.variable_scope with a partitioner")
         for column in self._feature_columns:
-            if isinstance(column, columns._EmbeddingColumn):
+            if isinstance(column, columns.EmbeddingColumn):
                 with name_scope(column.name):
                     self._table(column, "embedding_weights", [column.categorical_column._num_buckets, column.dimension],
                                 column.initializer, column.trainable)

@@ -1,4 +1,4 @@
-/* strings.c - ops on single strings: Substr, StringLength, StringLower, StringUpper, StringStrip. */
+/* strings.c - ops on single strings: Substr, StringLength, StringStrip. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -7,9 +7,7 @@
 #include "codec/regex.h"
 #include "codec/utf8.h"
 #include "kernels/work/long_work.h"
-#include <locale.h>
 #include <string.h>
-#include <wctype.h>
 
 static bool in_utf8(const kernel *k) { return weft__node_str_is(k->node, "unit", "UTF8_CHAR"); }
 
@@ -95,72 +93,6 @@ static weft_err substr_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* ---- StringLower, StringUpper ---- */
-
-static void put_rune(text *t, wint_t r) {
-  char b[4];
-  size_t n = r < 0x80 ? 1 : r < 0x800 ? 2 : r < 0x10000 ? 3 : 4;
-  static const unsigned lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-  for (size_t i = n; i-- > 0; r >>= 6) b[i] = (char)(i == 0 ? lead[n] | r : 0x80 | (r & 0x3F));
-  weft__text_add(t, b, n);
-}
-
-/* Converts case by the C library's tables, one character to one.  Bytes that are not UTF-8 become "\uFFFD". */
-static void turn_utf8(text *t, const str *s, bool up, locale_t tables) {
-  for (size_t i = 0; i < s->size;) {
-    int length, rune = weft__rune(s->data + i, s->size - i, &length);
-    wint_t r = rune < 0 ? 0xFFFD : (wint_t)rune;
-    put_rune(t, up ? towupper_l(r, tables) : towlower_l(r, tables));
-    i += (size_t)length;
-  }
-}
-
-static void turn_ascii(text *t, const str *s, bool up) {
-  const char first = up ? 'a' : 'A', last = up ? 'z' : 'Z';
-  char *to = weft__text_reserve(t, s->size);
-  if (!to) return;
-  for (size_t i = 0; i < s->size; i++) {
-    const char c = s->data[i];
-    to[i] = c >= first && c <= last ? (char)(c ^ 0x20) : c;
-  }
-  t->size += s->size;
-}
-
-static weft_err turn_all(kernel *k, bool up, locale_t tables) {
-  const weft_tensor *x = k->in[0];
-  weft_tensor *y = weft__out(k, 0, &x->shape);
-  if (!y) return WEFT_OOM;
-  text t = {0};
-  weft_err err = WEFT_OK;
-  for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
-    if ((err = weft__long_turn(k, i))) break;
-    t.size = 0;
-    if (tables)
-      turn_utf8(&t, TENSOR_DATA(x, str) + i, up, tables);
-    else
-      turn_ascii(&t, TENSOR_DATA(x, str) + i, up);
-    err = t.failed ? WEFT_OOM : weft__str_set(TENSOR_DATA(y, str) + i, weft__text_get(&t), t.size);
-  }
-  weft__text_finish(&t);
-  return err;
-}
-
-static weft_err turn_case(kernel *k, bool up) {
-  attr_str encoding = weft__node_str(k->node, "encoding");
-  if (encoding.size == 0) return turn_all(k, up, (locale_t)0);
-  if (strcmp(encoding.data, "utf-8") != 0)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "only utf-8 or '' (no encoding) is supported, received %s",
-                             encoding.data);
-  locale_t tables = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-  if (!tables) return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "this system has no C.UTF-8 tables");
-  weft_err err = turn_all(k, up, tables);
-  freelocale(tables);
-  return err;
-}
-
-static weft_err lower_cpu(kernel *k) { return turn_case(k, false); }
-static weft_err upper_cpu(kernel *k) { return turn_case(k, true); }
-
 /* ---- StringStrip ---- */
 
 static bool strings_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -202,20 +134,6 @@ static const op_case substr_cases[] = {
     {0},
 };
 
-static const op_case lower_cases[] = {
-    {"str[2] \"aBc1\" \"\"", "str[2] \"abc1\" \"\"", NULL, 0},
-    {"str[1] \"\xC3\x89T\"", "str[1] \"\xC3\x89t\"", NULL, 0},
-    {"str[1] \"\xC3\x89T\"", "str[1] \"\xC3\xA9t\"", "encoding='utf-8'", 0},
-    {"str[1] \"a\"", "error INVALID_ARGUMENT", "encoding='latin'", 0},
-    {0},
-};
-
-static const op_case upper_cases[] = {
-    {"str[2] \"aBc1\" \"\"", "str[2] \"ABC1\" \"\"", NULL, 0},
-    {"str[1] \"\xC3\xA9t\"", "str[1] \"\xC3\x89T\"", "encoding='utf-8'", 0},
-    {0},
-};
-
 static const op_case strip_cases[] = {
     {"str[3] \"  a b \" \"\" \"   \"", "str[3] \"a b\" \"\" \"\"", NULL, 0},
     {0},
@@ -228,10 +146,6 @@ OPS(strings) = {
      .cpu = length_cpu, .cases = length_cases},
     {"Substr(input:string, pos:T, len:T) -> (output:string) | T:type{int32,int64} " UNIT, "A part of each string.",
      .infer = substr_infer, .cpu = substr_cpu, .cases = substr_cases},
-    {"StringLower(input:string) -> (output:string) | encoding:string=''", "Capitals made small.",
-     .infer = weft__infer_same, .cpu = lower_cpu, .cases = lower_cases},
-    {"StringUpper(input:string) -> (output:string) | encoding:string=''", "Small letters made capitals.",
-     .infer = weft__infer_same, .cpu = upper_cpu, .cases = upper_cases},
     {"StringStrip(input:string) -> (output:string)", "White space at both ends left out.", .infer = weft__infer_same,
      .cpu = strip_cpu, .cases = strip_cases},
     {0},

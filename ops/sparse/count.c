@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "kernels/ragged/ragged.h"
 #include "kernels/sparse/sparse.h"
-#include <stdlib.h>
+#include "kernels/work/long_sort.h"
 
 typedef struct entry {
   int64_t row, number, at;
@@ -47,7 +47,7 @@ static void put_sum(const counts *c, int64_t from, int64_t to, weft_tensor *out,
 }
 
 static weft_err put_counts(counts *c) {
-  qsort(c->entries, (size_t)c->n, sizeof *c->entries, by_row_and_number);
+  WEFT_TRY(weft__long_sort(c->k, c->entries, c->n, sizeof *c->entries, by_row_and_number));
   int64_t distinct = 0, next = 0;
   const int64_t most = weft__node_int(c->k->node, "maxlength", -1), least = weft__node_int(c->k->node, "minlength", -1);
   for (int64_t i = 0; i < c->n; i++)

@@ -9,7 +9,8 @@
 #include "kernels/array/strided_copy.h"
 #include "kernels/array/index.h"
 #include "kernels/sparse/sparse.h"
-#include <stdlib.h>
+#include "kernels/work/long_sort.h"
+#include "kernels/work/long_work.h"
 #include <string.h>
 #include <strings.h>
 
@@ -48,12 +49,15 @@ static void item_set(item *i, int64_t set, const weft_tensor *values, int64_t at
               weft__element_const(values->dtype, values->data, at)};
 }
 
-static void items_order(items *i) {
-  qsort(i->at, (size_t)i->n, sizeof *i->at, set_compare);
+static weft_err items_order(const kernel *k, items *i) {
+  WEFT_TRY(weft__long_sort(k, i->at, i->n, sizeof *i->at, set_compare));
   int64_t n = 0;
-  for (int64_t j = 0; j < i->n; j++)
+  for (int64_t j = 0; j < i->n; j++) {
+    WEFT_TRY(weft__long_turn(k, j));
     if (!n || set_compare(&i->at[n - 1], &i->at[j]) != 0) i->at[n++] = i->at[j];
+  }
   i->n = n;
+  return WEFT_OK;
 }
 
 /* ---- operands: `sets` is the shape without the last dimension ---- */
@@ -73,9 +77,11 @@ static weft_err set_read_dense(kernel *k, int in, shape *sets, items *out) {
   *sets = t->shape;
   const int64_t n = weft__tensor_count(t), row = sets->dim[--sets->rank];
   WEFT_TRY(items_alloc(out, n));
-  for (int64_t i = 0; i < n; i++) item_set(&out->at[i], i / row, t, i);
-  items_order(out);
-  return WEFT_OK;
+  for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
+    item_set(&out->at[i], i / row, t, i);
+  }
+  return items_order(k, out);
 }
 
 static weft_err check_order(kernel *k, const weft_tensor *indices) {
@@ -102,12 +108,12 @@ static weft_err read_sparse(kernel *k, int in, shape *sets, items *out) {
   if (weft__node_bool(k->node, "validate_indices", true)) WEFT_TRY(check_order(k, indices));
   WEFT_TRY(items_alloc(out, n));
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     int64_t set = 0;
     for (int d = 0; d < sets->rank; d++) set = set * sets->dim[d] + TENSOR_DATA(indices, int64_t)[i * depth + d];
     item_set(&out->at[i], set, values, i);
   }
-  items_order(out);
-  return WEFT_OK;
+  return items_order(k, out);
 }
 
 /* ---- merging two lists ---- */
@@ -128,26 +134,28 @@ static weft_err read_operation(kernel *k, int *takes) {
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid set_operation %s.", name);
 }
 
-static int64_t set_walk(const items *a, const items *b, int takes, item *out) {
-  int64_t n = 0;
-  for (int64_t i = 0, j = 0; i < a->n || j < b->n;) {
+static weft_err set_walk(const kernel *k, const items *a, const items *b, int takes, items *out) {
+  for (int64_t i = 0, j = 0, turn = 0; i < a->n || j < b->n; turn++) {
+    WEFT_TRY(weft__long_turn(k, turn));
     const int order = i == a->n ? 1 : j == b->n ? -1 : set_compare(&a->at[i], &b->at[j]);
     const item *next = order <= 0 ? &a->at[i] : &b->at[j];
-    if (takes & (order < 0 ? ONLY_A : order > 0 ? ONLY_B : BOTH)) out[n++] = *next;
+    if (takes & (order < 0 ? ONLY_A : order > 0 ? ONLY_B : BOTH)) out->at[out->n++] = *next;
     i += order <= 0;
     j += order >= 0;
   }
-  return n;
+  return WEFT_OK;
 }
 
 /* Returns sorted items as a sparse tensor; the last index counts the items of a set. */
-static weft_err set_return(kernel *k, const shape *sets, const item *got, int64_t n) {
-  const int64_t depth = sets->rank + 1;
+static weft_err set_return(kernel *k, const shape *sets, const items *all) {
+  const item *got = all->at;
+  const int64_t depth = sets->rank + 1, n = all->n;
   weft_tensor *places = weft__out(k, 0, &SHAPE2(n, depth)), *values = weft__out(k, 1, &SHAPE1(n));
   weft_tensor *dims = weft__out(k, 2, &SHAPE1(depth));
   if (!places || !values || !dims) return WEFT_OOM;
   int64_t at = 0, most = 0;
   for (int64_t i = 0; i < n; i++) {
+    WEFT_TRY(weft__long_turn(k, i));
     at = i && got[i].set == got[i - 1].set ? at + 1 : 0;
     most = at + 1 > most ? at + 1 : most;
     int64_t *row = TENSOR_DATA(places, int64_t) + i * depth, set = got[i].set;
@@ -164,7 +172,7 @@ typedef weft_err reader_fn(kernel *k, int in, shape *sets, items *out);
 
 static weft_err set_operate(kernel *k, reader_fn *first, reader_fn *second, int second_in) {
   shape sets, other;
-  items a = {0}, b = {0};
+  items a = {0}, b = {0}, got = {0};
   int takes;
   WEFT_TRY(read_operation(k, &takes));
   weft_err err = first(k, 0, &sets, &a);
@@ -172,10 +180,11 @@ static weft_err set_operate(kernel *k, reader_fn *first, reader_fn *second, int 
   if (!err && !weft__shape_equal(&sets, &other))
     err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Mismatched shapes %s vs %s", weft__shape_text(&sets),
                             weft__shape_text(&other));
-  item *got = err ? NULL : weft__alloc((size_t)(a.n + b.n + 1) * sizeof *got);
-  if (!err && !got) err = WEFT_OOM;
-  if (!err) err = set_return(k, &sets, got, set_walk(&a, &b, takes, got));
-  weft__free(got), weft__free(a.at), weft__free(b.at);
+  if (!err) err = items_alloc(&got, a.n + b.n);
+  got.n = 0;
+  if (!err) err = set_walk(k, &a, &b, takes, &got);
+  if (!err) err = set_return(k, &sets, &got);
+  weft__free(got.at), weft__free(a.at), weft__free(b.at);
   return err;
 }
 

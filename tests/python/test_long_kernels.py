@@ -177,6 +177,13 @@ CASES = {
     "distinct numbers": (lambda: [np.random.RandomState(1).uniform(size=40_000_000)], lambda op, x: op.Unique(x=x)),
     "replaced words": (lambda: [np.full(3_000_000, "word 12 and more", object)], lambda op, x: op.RegexReplace(
         input=x, pattern="(w.r)(d+)", rewrite="\\2\\1")),
+    "difference of sets": (lambda: [np.random.RandomState(1).randint(0, 1 << 60, (1, 8_000_000))] * 2,
+                           lambda op, x, y: op.DenseToDenseSetOperation(set1=x, set2=y, set_operation="a-b")),
+    "counts": (lambda: [np.random.RandomState(1).randint(0, 1 << 60, 8_000_000)], lambda op, x: op.DenseCountSparseOutput(
+        values=x, weights=tf.zeros([0]), binary_output=False)),
+    "capitals": (lambda: [np.array(["a" * (1 << 30)], object)], lambda op, x: op.StringUpper(input=x)),
+    "capitals of letters": (lambda: [np.array(["\u00e9" * (1 << 27)], object)],
+                            lambda op, x: op.StringUpper(input=x, encoding="utf-8")),
     "transform of a prime length": (lambda: [np.ones(9_999_991, np.complex64)], lambda op, x: op.FFT(input=x)),
     "transform of real numbers": (lambda: [zeros(9_999_991)], lambda op, x: op.RFFT(input=x, fft_length=[9_999_991])),
     "normalization": (lambda: [image(1, 1, 1, LONG)], lambda op, x: op.LRN(input=x, depth_radius=LONG)),

@@ -392,3 +392,34 @@ def test_a_variable_of_another_scope_is_not_exported(resource):
             v = tf.get_variable("v", [1], use_resource=resource)
         return [v.to_proto("s").variable_name, v.to_proto("other"), v.to_proto().variable_name]
     both(program, same_nodes=False)
+
+
+@pytest.mark.parametrize("norm", [None, "ortho"])
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_long_cosine_transforms_and_those_of_unknown_length(kind, norm):
+    """They multiplied by a matrix, which has 10 GB for a signal of 50,000 numbers, and refused an unknown length."""
+    x = np.random.RandomState(kind).randn(2, 700)
+
+    def program(tf):
+        if kind == 1 and norm:
+            return []
+        unknown = tf.placeholder_with_default(x.astype(np.float32), [None, None])
+        made = [tf.signal.dct(tf.constant(x), kind, norm=norm), tf.signal.dct(unknown, kind, norm=norm),
+                tf.signal.idct(unknown[:, :5], kind, norm=norm), tf.signal.dct(x[:, :3], kind, norm=norm)]
+        made += [tf.signal.dct(unknown, kind, n=n, norm=norm) for n in (300, 900)] if kind == 2 else []
+        return made + [m.shape.as_list() for m in made[:1]] + tf.gradients(tf.reduce_sum(made[1] ** 2), unknown)
+    both(program, same_nodes=False, tolerance=5e-4)
+
+
+def test_a_cosine_transform_of_a_long_signal_takes_little_memory():
+    with weft.Graph().as_default(), weft.Session() as sess:
+        made = weft.signal.dct(weft.ones([100_000]), norm="ortho")
+        assert len(weft.get_default_graph().as_graph_def().SerializeToString()) < 1 << 20
+        assert sess.run(made)[0] == pytest.approx(100_000 ** .5, rel=1e-5)
+
+
+@pytest.mark.parametrize("wrong", [lambda tf: tf.signal.frame(1.0, 2, 1), lambda tf: tf.signal.overlap_and_add(tf.ones([3]), 2),
+                                   lambda tf: tf.signal.hann_window(3, dtype=tf.int32)])
+def test_signals_without_dimensions_are_refused(wrong):
+    said = both_raise(wrong)
+    assert said[0] == said[1]

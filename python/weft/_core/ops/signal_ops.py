@@ -6,7 +6,7 @@ import numpy as np
 from weft._core.framework import dtypes, wrap
 from weft._core.framework.build import constant, constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import name_scope
+from weft._core.framework.graph import Tensor, name_scope
 from weft._core.ops import array_ops, math_ops
 
 wrap.functions("""
@@ -121,6 +121,8 @@ def _raised_cosine(public, a, b, doc):
     def window(window_length, periodic=True, dtype=dtypes.float32, name=None):
         with name_scope(name, public, [window_length, periodic]):
             dtype = as_dtype(dtype)
+            if not dtype.is_floating:
+                raise ValueError("dtype must be a floating point type. Found %s" % dtype)
             length = math_ops.cast(convert_to_tensor(window_length, name="window_length"), dtypes.int32)
             if constant_value(length) == 1:
                 return array_ops.ones([1], dtype)
@@ -181,6 +183,8 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         rank = signal.shape.ndims
         if rank is None:
             raise ValueError("tf.signal.frame needs a signal of known rank, got %s" % signal)
+        if rank == 0:
+            raise ValueError("Shape %s must have rank at least 1" % signal.shape)
         axis = axis + rank if axis < 0 else axis
         length = array_ops.shape(signal)[axis] if signal.shape[axis].value is None else signal.shape[axis].value
         known = all(isinstance(v, int) for v in (length, frame_length, frame_step))
@@ -211,7 +215,7 @@ def overlap_and_add(signal, frame_step, name=None):
     with name_scope(name, "overlap_and_add", [signal, frame_step]):
         signal = convert_to_tensor(signal, name="signal")
         if signal.shape.ndims is None or signal.shape.ndims < 2:
-            raise ValueError("tf.signal.overlap_and_add needs a signal of two or more known dimensions, got %s" % signal)
+            raise ValueError("Shape %s must have rank at least 2" % signal.shape)
         shape = array_ops.shape(signal)
         frames, length = shape[-2], shape[-1]
         total = (frames - 1) * frame_step + length
@@ -324,12 +328,12 @@ def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sampl
 
     def mel(hertz):
         return 1127.0 * np.log1p(hertz / 700.0)
-    with name_scope(name, "linear_to_mel_weight_matrix"):
+    with name_scope(name, "linear_to_mel_weight_matrix") as scope:
         rows = mel(np.linspace(0.0, sample_rate / 2, num_spectrogram_bins)[1:])[:, None]  # the row of 0 Hz stays zero
         edges = np.linspace(mel(lower_edge_hertz), mel(upper_edge_hertz), num_mel_bins + 2)
         low, middle, high = edges[:-2][None], edges[1:-1][None], edges[2:][None]
         weights = np.maximum(0.0, np.minimum((rows - low) / (middle - low), (high - rows) / (high - middle)))
-        return convert_to_tensor(np.pad(weights, [[1, 0], [0, 0]]).astype(as_dtype(dtype).as_numpy_dtype))
+        return convert_to_tensor(np.pad(weights, [[1, 0], [0, 0]]).astype(as_dtype(dtype).as_numpy_dtype), name=scope)
 
 
 # ---- cosine transforms ----
@@ -350,12 +354,15 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
         x = convert_to_tensor(input)
         if not x.dtype.base_dtype.is_floating:
             raise TypeError("tf.signal.dct needs floating-point numbers, got %s of type %s" % (x.name, x.dtype.base_dtype.name))
-        have = x.shape[-1].value
-        if have is None:
-            raise ValueError("tf.signal.dct needs an input whose last dimension is known, got %s" % x)
         if n is not None:
-            x = x[..., :n] if n <= have else array_ops.pad(x, [[0, 0]] * (x.shape.ndims - 1) + [[0, n - have]])
-        return _dct(x, type, norm)
+            have = array_ops.shape(x)[-1] if x.shape[-1].value is None else x.shape[-1].value
+            missing = math_ops.maximum(n - have, 0) if isinstance(have, Tensor) else max(n - have, 0)
+            x = array_ops.pad(x[..., :n], [[0, 0]] * (x.shape.ndims - 1) + [[0, missing]])
+            x.set_shape([None] * (x.shape.ndims - 1) + [n])
+        known = x.shape[-1].value
+        if known is not None and (known <= _MATRIX_DCT or x.dtype.base_dtype not in (dtypes.float32, dtypes.float64)):
+            return _dct_matrix(x, type, norm)
+        return _dct_fourier(x, type, norm)
 
 
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
@@ -388,11 +395,37 @@ def _check_dct(kind, axis, n, norm, what):
         raise ValueError("Unknown normalization. Expected None or 'ortho', got: %s" % norm)
 
 
-def _dct(x, kind, norm):
-    """Multiplies by a matrix of cosines.
+_MATRIX_DCT = 256  # the longest transform that is a product with a matrix: that is exact and fast, but its cost is quadratic
 
-    Transforms of signals are short, and a product with a matrix is exact and fast.
-    """
+
+def _dct_fourier(x, kind, norm):
+    """Returns the transform as the real part of a Fourier transform of twice the length."""
+    real = x.dtype.base_dtype
+    length = array_ops.shape(x)[-1] if x.shape[-1].value is None else x.shape[-1].value
+    n, k = math_ops.cast(length, real), math_ops.cast(math_ops.range(length), real)
+    zero = convert_to_tensor(0, real)
+    turned = lambda angle: math_ops.exp(math_ops.complex(zero * angle, -angle))  # noqa: E731
+    scale = math_ops.sqrt(0.5 / n) if norm == "ortho" else convert_to_tensor(1, real)
+    first = math_ops.cast(math_ops.equal(k, 0), real)
+    if kind == 1:
+        made = math_ops.real(rfft(array_ops.concat([x, x[..., -2:0:-1]], -1)))
+    elif kind == 2:
+        made = 2 * math_ops.real(rfft(x, [2 * length])[..., :length] * turned(math.pi * k / (2 * n)))
+        made = made * scale * (1 - (1 - math.sqrt(0.5)) * first if norm == "ortho" else 1)
+    else:
+        if kind == 3:
+            x = x * (1 - (1 - (math.sqrt(0.5) if norm == "ortho" else 0.5)) * first)
+        waves = math_ops.complex(x, array_ops.zeros_like(x)) * turned(math.pi * k / (2 * n))
+        spectrum = op("FFT", input=array_ops.concat([waves, array_ops.zeros_like(waves)], -1))[..., :length]
+        if kind == 4:
+            spectrum = spectrum * turned(math.pi * (2 * k + 1) / (4 * n))
+        made = 2 * math_ops.real(spectrum) * scale
+    made.set_shape(x.shape)
+    return made
+
+
+def _dct_matrix(x, kind, norm):
+    """Returns the product with a matrix of cosines."""
     n = x.shape[-1].value
     k, j = np.arange(n)[None, :], np.arange(n)[:, None]
     if kind == 1:

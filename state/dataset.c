@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "state/step_objects.h"
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 enum { IDLE_S = 600 };
@@ -16,7 +17,10 @@ enum { IDLE_S = 600 };
 
 static void dataset_destroy(object *o) {
   dataset *d = (dataset *)o;
-  if (d->kind->destroy) d->kind->destroy(d);
+  if (d->copied)
+    weft__dataset_release(d->copied);
+  else if (d->kind->destroy)
+    d->kind->destroy(d);
   for (int i = 0; i < d->n_input; i++) weft__dataset_release(d->input[i]);
   weft__object_release(d->origin);
   weft__components_free(d->given, d->n_given);
@@ -46,6 +50,14 @@ weft_err weft__dataset_create(dataset **out, const dataset_kind *kind, int n_inp
   for (int i = 0; i < n_part; i++) d->type[i] = type[i];
   d->n_part = n_part;
   *out = d;
+  return WEFT_OK;
+}
+
+weft_err weft__dataset_copy(dataset **out, dataset *d, dataset *const *input) {
+  WEFT_TRY(weft__dataset_create(out, d->kind, d->n_input, input, d->n_part, d->type));
+  memcpy((char *)*out + sizeof **out, (char *)d + sizeof *d, d->kind->size - sizeof *d);
+  weft__object_retain(&d->base.base);
+  (*out)->copied = d;
   return WEFT_OK;
 }
 

@@ -44,6 +44,7 @@ struct dataset {
   object *origin; /* NULL: it has no node of its own */
   int n_given;
   weft_tensor *given;
+  dataset *copied; /* a reference: the data set that owns the kind's own fields; NULL: this one does */
 };
 
 /* One pass over a data set: the step for which its threads work, and objects that live as long as the pass. */
@@ -70,6 +71,9 @@ struct iterator {
 /* Creates a data set whose kind's own fields are zero; retains the inputs.  The caller owns the one reference. */
 weft_err weft__dataset_create(dataset **out, const dataset_kind *kind, int n_input, dataset *const *input, int n_part,
                               const weft_dtype *type);
+/* Creates a copy of d that reads other inputs, d->n_input of them.  It has no origin, and shares the kind's own fields
+ * with d, which lives as long as the copy. */
+weft_err weft__dataset_copy(dataset **out, dataset *d, dataset *const *input);
 void weft__dataset_release(dataset *d);                          /* does nothing for NULL */
 weft_err weft__dataset_get(const weft_tensor *t, dataset **out); /* borrowed */
 /* The number of elements as far as it is known without producing them; DATASET_INFINITE, DATASET_UNKNOWN. */

@@ -65,7 +65,17 @@ weft_err weft__dataset_stored_out(kernel *k, int n_part, const weft_dtype *type)
 extern const dataset_kind weft__repeat_kind;
 void weft__dataset_repeat_set(dataset *d, int64_t count); /* < 0: without end */
 extern const dataset_kind weft__shard_kind;
-void weft__dataset_shard_set(dataset *d, int64_t count, int64_t index); /* index is in [0, count) */
+enum { SHARD_HINT = -1 }; /* a count of shards: an AutoShardDataset sets count and index */
+/* Every count-th element, from `index` on, which is in [0, count).  With for_all it is an error if a later shard has
+ * no element. */
+weft_err weft__dataset_shard_create(dataset **out, dataset *in, int64_t count, int64_t index, bool for_all);
+bool weft__dataset_shard_is_hint(const dataset *d);
+
+/* Returns true if d reads the files whose names it was given.  (ops/data/dataset_file.c) */
+bool weft__dataset_is_files(const dataset *d);
+/* Creates the data set of every count-th file, from `index` on.  It is an error if it has files and
+ * others of the count have none. */
+weft_err weft__dataset_files_share(dataset **out, const dataset *d, int64_t count, int64_t index);
 
 #define DATASET_FLAGS .flags = OP_NO_FOLD, .infer = weft__infer_scalar
 #define OUTPUTS "output_types:list(type)>=1 output_shapes:list(shape)>=1"

@@ -3,6 +3,7 @@
 #include "io/confine.h"
 #include "io/file_wait.h"
 #include "io/record.h"
+#include "kernels/array/strided_copy.h"
 #include "ops/data/dataset.h"
 #include <unistd.h>
 
@@ -210,6 +211,41 @@ static weft_err files_next(iterator *it, const step *st, weft_tensor *out, bool 
 
 static const dataset_kind files_dataset = {
     "Files", sizeof(files), sizeof(files_at), .destroy = files_destroy, .next = files_next, .finish = files_finish};
+
+/* ---- sharing the files among workers ---- */
+
+bool weft__dataset_is_files(const dataset *d) { return d->kind == &files_dataset; }
+
+/* Sets `to` to every count-th element of a vector, from `index` on. */
+static weft_err files_every(weft_tensor *to, const weft_tensor *from, int64_t count, int64_t index) {
+  const int64_t n = weft__tensor_count(from);
+  if (!from->buf) return WEFT_OK;
+  WEFT_TRY(weft__tensor_init(to, from->dtype, &SHAPE1(n > index ? (n - index + count - 1) / count : 0)));
+  for (int64_t i = 0; i < weft__tensor_count(to); i++)
+    WEFT_TRY(weft__elements_copy(to->dtype, weft__element(to->dtype, to->data, i),
+                                 weft__element_const(from->dtype, from->data, index + i * count), 1));
+  return WEFT_OK;
+}
+
+weft_err weft__dataset_files_share(dataset **out, const dataset *d, int64_t count, int64_t index) {
+  const files *from = (const files *)d;
+  const int64_t n = weft__tensor_count(&from->names);
+  if (n < count && index < n)
+    return weft__fail(
+        WEFT_INVALID_ARGUMENT,
+        "Could not apply FILE based sharding: the dataset only has %lld file(s), which is not enough for the "
+        "required %lld shards/workers. If no worker needs files of its own, use AutoShardPolicy.DATA or "
+        "AutoShardPolicy.OFF",
+        (long long)n, (long long)count);
+  WEFT_TRY(weft__dataset_create(out, d->kind, 0, NULL, d->n_part, d->type));
+  files *to = (files *)*out;
+  to->kind = from->kind, to->compression = from->compression;
+  to->header = from->header, to->record = from->record, to->footer = from->footer;
+  weft_err err = files_every(&to->names, &from->names, count, index);
+  if (!err) err = files_every(&to->offsets, &from->offsets, count, index);
+  if (err) weft__dataset_release(*out), *out = NULL;
+  return err;
+}
 
 /* ---- kernels ---- */
 

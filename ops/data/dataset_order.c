@@ -7,6 +7,7 @@
 typedef struct counted {
   dataset base;
   int64_t count, index;
+  bool for_all; /* a shard: it is an error if there are fewer elements than shards */
 } counted;
 
 typedef struct counter {
@@ -75,9 +76,31 @@ static weft_err skip_next(iterator *it, const step *st, weft_tensor *out, bool *
   return *end ? WEFT_OK : weft__iterator_next(c->base.from, st, out, end);
 }
 
+/* Checks, behind the first element, that each of the later shards has one too. */
+static weft_err shard_check(iterator *it, const step *st) {
+  counter *c = (counter *)it;
+  const counted *s = (counted *)it->set;
+  bool end = false;
+  for (; c->done < s->count - 1 - s->index; c->done++) {
+    WEFT_TRY(pass_over(it, st, 1, &end));
+    if (end)
+      return weft__fail(
+          WEFT_INVALID_ARGUMENT,
+          "Could not apply FILE based sharding: the dataset only has %lld file(s), which is not enough for "
+          "the required %lld shards/workers. If no worker needs files of its own, use "
+          "AutoShardPolicy.DATA or AutoShardPolicy.OFF",
+          (long long)(s->index + 1 + c->done), (long long)s->count);
+  }
+  return WEFT_OK;
+}
+
 static weft_err shard_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
   counter *c = (counter *)it;
   const counted *s = (counted *)it->set;
+  if (s->count == SHARD_HINT)
+    return weft__fail(WEFT_FAILED_PRECONDITION, "`tf.data.Dataset.shard(SHARD_HINT, ...)` can only be used in "
+                                                "`tf.distribute.Strategy.experimental_distribute_dataset()` with "
+                                                "`tf.data.experimental.AutoShardPolicy.HINT` policy");
   *end = c->over;
   for (int64_t n = c->begun ? s->count - 1 : s->index; c->done < n && !*end; c->done++) {
     WEFT_TRY(pass_over(it, st, 1, end));
@@ -87,8 +110,11 @@ static weft_err shard_next(iterator *it, const step *st, weft_tensor *out, bool 
   WEFT_TRY(weft__iterator_next(c->base.from, st, out, end));
   c->over = *end;
   c->done = 0;
+  const bool first = !c->begun;
   c->begun = true;
-  return WEFT_OK;
+  const weft_err err = first && s->for_all && !*end ? shard_check(it, st) : WEFT_OK;
+  if (err) weft__components_clear(out, it->set->n_part);
+  return err;
 }
 
 /* ---- cardinality ---- */
@@ -117,7 +143,7 @@ static int64_t skip_count(const dataset *d) {
 static int64_t shard_count(const dataset *d) {
   const counted *s = (const counted *)d;
   int64_t n = weft__dataset_count(d->input[0]);
-  return n < 0 ? n : n / s->count + (s->index < n % s->count);
+  return n < 0 || s->count == SHARD_HINT ? n : n / s->count + (s->index < n % s->count);
 }
 
 const dataset_kind weft__repeat_kind = COUNTED("Repeat", repeat_next, repeat_count);
@@ -125,9 +151,15 @@ static const dataset_kind take_kind = COUNTED("Take", take_next, take_count),
                           skip_kind = COUNTED("Skip", skip_next, skip_count);
 const dataset_kind weft__shard_kind = COUNTED("Shard", shard_next, shard_count);
 
-void weft__dataset_shard_set(dataset *d, int64_t count, int64_t index) {
-  ((counted *)d)->count = count;
-  ((counted *)d)->index = index;
+weft_err weft__dataset_shard_create(dataset **out, dataset *in, int64_t count, int64_t index, bool for_all) {
+  WEFT_TRY(weft__dataset_create(out, &weft__shard_kind, 1, &in, in->n_part, in->type));
+  counted *s = (counted *)*out;
+  s->count = count, s->index = index, s->for_all = for_all;
+  return WEFT_OK;
+}
+
+bool weft__dataset_shard_is_hint(const dataset *d) {
+  return d->kind == &weft__shard_kind && ((const counted *)d)->count == SHARD_HINT;
 }
 
 static weft_err counted_cpu(kernel *k, const dataset_kind *kind) {
@@ -148,15 +180,17 @@ static weft_err shard_cpu(kernel *k) {
   int64_t count, index;
   WEFT_TRY(weft__dataset_int(k, 1, "num_shards", &count));
   WEFT_TRY(weft__dataset_int(k, 2, "index", &index));
-  if (count < 1)
+  if (count < 1 && count != SHARD_HINT)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Number of shards must be greater than zero (currently num_shards = %lld).",
                              (long long)count);
-  if (index < 0 || index >= count)
+  if (count != SHARD_HINT && (index < 0 || index >= count))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Index must be between 0 and %lld (currently index = %lld).",
                              (long long)count - 1, (long long)index);
   WEFT_TRY(weft__dataset_of(k, &weft__shard_kind, 1, &d));
-  weft__dataset_shard_set(d, count, index);
+  counted *s = (counted *)d;
+  s->count = count, s->index = index;
+  s->for_all = weft__node_bool(k->node, "require_non_empty", false);
   return weft__dataset_out(k, d, WEFT_OK);
 }
 

@@ -1,5 +1,5 @@
 /* dataset_plan.c - ops that control how TensorFlow reads a data set: assertions about neighboring transformations, a
- * choice among equal data sets, sharding for workers, thread pools, and the device of an iterator. */
+ * choice among equal data sets, thread pools, and the device of an iterator. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -127,44 +127,6 @@ static weft_err previous_cpu(kernel *k) { return assertion_make(k, false); }
 
 static weft_err first_cpu(kernel *k) { return weft__forward(k, 0, 0, &k->in[0]->shape); }
 
-/* ---- sharding for workers ---- */
-
-enum { POLICY_OFF = -1, POLICY_AUTO, POLICY_FILE, POLICY_DATA, POLICY_HINT };
-
-/* Returns true if a data set reads or may read files: itself, through its inputs, or in a function that makes data
- * sets. */
-static bool reads_files(const dataset *d) {
-  static const char *const readers[] = {"Files", "CSV", "MatchingFiles", "Interleave", "ParallelInterleave"};
-  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-    if (strcmp(d->kind->name, readers[i]) == 0) return true;
-  for (int i = 0; i < d->n_input; i++)
-    if (reads_files(d->input[i])) return true;
-  return false;
-}
-
-static weft_err share_cpu(kernel *k) {
-  dataset *in = NULL, *d = NULL;
-  int64_t n, index;
-  const int64_t policy = weft__node_int(k->node, "auto_shard_policy", POLICY_AUTO);
-  WEFT_TRY(weft__dataset_int(k, 1, "num_workers", &n));
-  WEFT_TRY(weft__dataset_int(k, 2, "index", &index));
-  if (n < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "num_workers must be greater than zero.");
-  if (index < 0 || index >= n)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "index must be between 0 and %lld", (long long)n - 1);
-  WEFT_TRY(weft__kernel_in(k, weft__dataset_get(k->in[0], &in)));
-  if (policy == POLICY_OFF || policy == POLICY_HINT || n == 1) return first_cpu(k);
-  if (policy == POLICY_FILE && !reads_files(in))
-    return weft__kernel_fail(k, WEFT_NOT_FOUND, "Found an unshardable source dataset: it reads no files");
-  if (policy != POLICY_DATA && reads_files(in))
-    return weft__kernel_fail(
-        k, WEFT_UNIMPLEMENTED,
-        "Weft does not divide a data set by its files: use shard() on the data set of their names, or "
-        "auto_shard_policy=AutoShardPolicy.DATA");
-  WEFT_TRY(weft__dataset_create(&d, &weft__shard_kind, 1, &in, in->n_part, in->type));
-  weft__dataset_shard_set(d, n, index);
-  return weft__dataset_out(k, d, WEFT_OK);
-}
-
 /* ---- thread pools, and the device of an iterator ---- */
 
 static void settings_destroy(object *o) { weft__free(o); }
@@ -202,12 +164,6 @@ static weft_err device_cpu(kernel *k) {
     NAME "(input_datasets:N*variant) -> (handle:variant) | N:int>=2 num_experiments:int " OUTPUTS,                     \
         "The first of data sets with equal elements.", DATASET_FLAGS, .cpu = first_cpu                                 \
   }
-#define SHARE(NAME, MORE)                                                                                              \
-  {                                                                                                                    \
-    NAME "(input_dataset:variant, num_workers:int64, index:int64) -> (handle:variant) | "                              \
-         "auto_shard_policy:int=0 " OUTPUTS MORE,                                                                      \
-        "The elements of one of several workers.", DATASET_FLAGS, .cpu = share_cpu                                     \
-  }
 #define POOL(NAME)                                                                                                     \
   {                                                                                                                    \
     NAME "() -> (handle:resource) | num_threads:int max_intra_op_parallelism:int=1 display_name:string "               \
@@ -228,8 +184,6 @@ OPS(dataset_plan) = {
     ASSERTS("AssertPrevDataset", previous_cpu),
     FASTEST("ChooseFastestDataset"),
     FASTEST("ExperimentalChooseFastestDataset"),
-    SHARE("AutoShardDataset", " num_replicas:int=0"),
-    SHARE("ExperimentalAutoShardDataset", ""),
     POOL("ThreadPoolHandle"),
     POOL("ExperimentalThreadPoolHandle"),
     DEVICE("IteratorGetDevice"),

@@ -10,6 +10,7 @@ from weft._core.data import structure as structure
 from weft._core.data.components import DatasetSpec, TensorSpec, kind_of, rows_and
 from weft._core.data.options import Options
 from weft._core.data.padding import padded_shape, padding_values as padding
+from weft._core.data.policies import SHARD_HINT
 from weft._core.data.structure import SCALAR_STRING, Structure
 from weft._core.framework import dtypes, errors, tensor_shape
 from weft._core.framework.absent import Named
@@ -299,11 +300,12 @@ class Dataset(metaclass=Named):
         return self._derived("SkipDataset", name=name, count=_int64(count, "count"))
 
     def shard(self, num_shards, index, name=None):
-        for what, value in (("num_shards", num_shards), ("index", index)):
+        hint = not isinstance(num_shards, Tensor) and num_shards == SHARD_HINT
+        for what, value in (() if hint else (("num_shards", num_shards), ("index", index))):
             known = constant_value(value) if isinstance(value, Tensor) else value
             if known is not None and known < (1 if what == "num_shards" else 0):
                 raise ValueError("%s must be >= %d; got %s" % (what, 1 if what == "num_shards" else 0, known))
-        if not isinstance(index, Tensor) and not isinstance(num_shards, Tensor) and index >= num_shards:
+        if not hint and not isinstance(index, Tensor) and not isinstance(num_shards, Tensor) and index >= num_shards:
             raise ValueError("index must be <= num_shards; %s is not < %s" % (index, num_shards))
         return self._derived("ShardDataset", name=name, num_shards=_int64(num_shards, "num_shards"),
                              index=_int64(index, "index"))

@@ -206,3 +206,36 @@ def test_assertions_of_ranks_say_what_they_were_told(name, rank):
         said = both_raise(lambda tf: getattr(tf, name)(tf.placeholder_with_default([1.], None), rank, **given))
         lines = [next(line for line in text.split("\n") if "assertion failed" in line).split("[[{{")[0].strip() for text in said]
         assert lines[0] == lines[1]
+
+
+X3, Y3, W1 = np.linspace(.1, .9, 12, dtype=np.float32).reshape(4, 3), np.eye(4, 3, dtype=np.float32), np.array([[1.], [0], [2], [3]])
+LOSSES = {name: lambda tf, name=name: getattr(tf.losses, name)(Y3, X3, W1) for name in (
+    "absolute_difference", "mean_squared_error", "hinge_loss", "huber_loss", "log_loss", "mean_pairwise_squared_error")}
+LOSSES["cosine_distance"] = lambda tf: tf.losses.cosine_distance(Y3, X3, axis=1, weights=W1)
+LOSSES["sigmoid_cross_entropy"] = lambda tf: tf.losses.sigmoid_cross_entropy(Y3, X3, W1, label_smoothing=.1)
+LOSSES["softmax_cross_entropy"] = lambda tf: tf.losses.softmax_cross_entropy(Y3, X3, W1[:, 0], label_smoothing=.1)
+LOSSES["sparse_softmax_cross_entropy"] = lambda tf: tf.losses.sparse_softmax_cross_entropy(np.array([0, 1, 2, 0]), X3, W1[:, 0])
+LOSSES["compute_weighted_loss"] = lambda tf: tf.losses.compute_weighted_loss(X3, W1)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_of_arrays_takes_no_name_of_the_program(name):
+    """Labels, predictions and weights became nodes outside of the scope, so that later constants had other names."""
+    def names(tf):
+        with tf.Graph().as_default() as graph, tf.Session() as sess:
+            loss = LOSSES[name](tf)
+            outside = [n.name for n in graph.as_graph_def().node if "/" not in n.name] + [tf.constant(1.0).name, loss.name]
+            return outside, float(sess.run(loss))
+    ours, theirs = names(weft), names(oracle)
+    assert ours[0] == theirs[0] and ours[1] == pytest.approx(theirs[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["hinge_loss", "huber_loss", "log_loss", "cosine_distance"])
+def test_the_terms_of_a_loss_have_tensorflows_names(name):
+    kinds = {"Abs", "Add", "AddV2", "Log", "Minimum", "Neg", "Relu", "Sub"}
+
+    def terms(tf):
+        with tf.Graph().as_default() as graph:
+            LOSSES[name](tf)
+            return sorted(n.name for n in graph.as_graph_def().node if n.op in kinds and "num_present" not in n.name)
+    assert terms(weft) == terms(oracle) != []

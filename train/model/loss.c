@@ -17,9 +17,12 @@ typedef struct loss { /* the inputs of one loss */
 static weft_out loss_binary(loss *l, const char *type, term x, term y) {
   return weft__named_binary(l->g, type, type, x, y);
 }
+/* TensorFlow writes some terms with functions, whose nodes have capitals, and some with Python's operators. */
 static weft_out loss_mul(loss *l, term x, term y) { return loss_binary(l, "Mul", x, y); }
-static weft_out loss_add(loss *l, term x, term y) { return loss_binary(l, "AddV2", x, y); }
 static weft_out loss_sub(loss *l, term x, term y) { return loss_binary(l, "Sub", x, y); }
+static weft_out loss_times(loss *l, term x, term y) { return weft__named_binary(l->g, "Mul", "mul", x, y); }
+static weft_out loss_plus(loss *l, term x, term y) { return weft__named_binary(l->g, "AddV2", "add", x, y); }
+static weft_out loss_minus(loss *l, term x, term y) { return weft__named_binary(l->g, "Sub", "sub", x, y); }
 static weft_out loss_unary(loss *l, const char *type, weft_out x) { return weft__named_unary(l->g, type, type, x); }
 
 static void to_float(loss *l) {
@@ -41,7 +44,7 @@ static weft_out loss_squared(loss *l) {
 
 static weft_out loss_hinge(loss *l) { /* labels 0 and 1 become -1 and 1 */
   to_float(l);
-  weft_out sign = loss_sub(l, OUT(loss_mul(l, NUM(2), OUT(l->labels))), NUM(1));
+  weft_out sign = loss_sub(l, OUT(loss_times(l, NUM(2), OUT(l->labels))), NUM(1));
   return loss_unary(l, "Relu", loss_sub(l, NUM(1), OUT(loss_mul(l, OUT(sign), OUT(l->x)))));
 }
 
@@ -51,23 +54,24 @@ static weft_out loss_huber(loss *l) { /* quadratic up to delta, linear beyond */
   weft_out size = loss_unary(l, "Abs", loss_sub(l, OUT(l->x), OUT(l->labels)));
   weft_out near = loss_binary(l, "Minimum", OUT(size), NUM(delta)), far = loss_sub(l, OUT(size), OUT(near));
   weft_out parabola = loss_mul(l, NUM(.5), OUT(loss_mul(l, OUT(near), OUT(near))));
-  return loss_add(l, OUT(parabola), OUT(loss_mul(l, NUM(delta), OUT(far))));
+  return weft__named_binary(l->g, "AddV2", "Add", OUT(parabola), OUT(loss_mul(l, NUM(delta), OUT(far))));
 }
 
 static weft_out loss_log(loss *l) {
   double epsilon = l->o->epsilon != 0 ? l->o->epsilon : 1e-7;
   to_float(l);
-  weft_out yes = loss_unary(l, "Log", loss_add(l, OUT(l->x), NUM(epsilon)));
-  weft_out no = loss_unary(l, "Log", loss_add(l, OUT(loss_sub(l, NUM(1), OUT(l->x))), NUM(epsilon)));
+  weft_out yes = loss_unary(l, "Log", loss_plus(l, OUT(l->x), NUM(epsilon)));
   weft_out first = loss_unary(l, "Neg", loss_mul(l, OUT(l->labels), OUT(yes)));
-  return loss_sub(l, OUT(first), OUT(loss_mul(l, OUT(loss_sub(l, NUM(1), OUT(l->labels))), OUT(no))));
+  weft_out rest = loss_minus(l, NUM(1), OUT(l->labels));
+  weft_out no = loss_unary(l, "Log", loss_plus(l, OUT(loss_minus(l, NUM(1), OUT(l->x))), NUM(epsilon)));
+  return loss_minus(l, OUT(first), OUT(loss_mul(l, OUT(rest), OUT(no))));
 }
 
 static weft_out loss_cosine(loss *l) {
   to_float(l);
   weft_out product = loss_mul(l, OUT(l->labels), OUT(l->x));
   int64_t axis = l->o->axis;
-  return loss_sub(l, NUM(1), OUT(weft__named_reduce_axes(l->g, "Sum", "Sum", product, 1, &axis, true)));
+  return loss_minus(l, NUM(1), OUT(weft__named_reduce_axes(l->g, "Sum", "Sum", product, 1, &axis, true)));
 }
 
 static weft_out loss_select(loss *l, weft_out condition, weft_out yes, weft_out no) {
@@ -80,13 +84,13 @@ static weft_out loss_sigmoid(loss *l) {
   double s = l->o->label_smoothing;
   if (l->x.node < 0) return WEFT_NONE;
   l->labels = weft__b_cast(l->g, l->labels, weft__type_of(l->g, l->x));
-  if (s > 0) l->labels = loss_add(l, OUT(loss_mul(l, OUT(l->labels), NUM(1 - s))), NUM(.5 * s));
+  if (s > 0) l->labels = loss_plus(l, OUT(loss_times(l, OUT(l->labels), NUM(1 - s))), NUM(.5 * s));
   weft_out zeros = weft__named_unary(l->g, "ZerosLike", "zeros_like", l->x);
   weft_out positive = weft__named_binary(l->g, "GreaterEqual", "GreaterEqual", OUT(l->x), OUT(zeros));
   weft_out high = loss_select(l, positive, l->x, zeros);
   weft_out minus = loss_select(l, positive, loss_unary(l, "Neg", l->x), l->x);
   weft_out rest = loss_sub(l, OUT(high), OUT(loss_mul(l, OUT(l->x), OUT(l->labels))));
-  return loss_add(l, OUT(rest), OUT(loss_unary(l, "Log1p", loss_unary(l, "Exp", minus))));
+  return loss_plus(l, OUT(rest), OUT(loss_unary(l, "Log1p", loss_unary(l, "Exp", minus))));
 }
 
 /* Reshapes logits (..., classes) to (rows, classes); a matrix stays unchanged. */
@@ -115,10 +119,10 @@ static weft_out loss_softmax(loss *l) {
   const int rank = of->rank;
   const int64_t classes = rank > 0 ? of->dim[rank - 1] : -1;
   if (s > 0) {
-    weft_out scaled = loss_mul(l, OUT(l->labels), NUM(1 - s));
-    l->labels = loss_add(l, OUT(scaled), classes > 0 ? NUM(s / (double)classes) : OUT(smooth_share(l, s)));
+    weft_out scaled = loss_times(l, OUT(l->labels), NUM(1 - s));
+    l->labels = loss_plus(l, OUT(scaled), classes > 0 ? NUM(s / (double)classes) : OUT(smooth_share(l, s)));
   }
-  l->labels = loss_unary(l, "StopGradient", l->labels);
+  l->labels = weft__named_unary(l->g, "StopGradient", "labels_stop_gradient", l->labels);
   weft_out in[] = {as_rows(l, l->x), as_rows(l, l->labels)};
   weft_out each = weft__b_node(l->g, "SoftmaxCrossEntropyWithLogits", "xentropy", 2, in, 0, NULL);
   if (rank == 2 || each.node < 0) return each;
@@ -201,7 +205,7 @@ static weft_err check_weights(const weft_graph *g, weft_out each, weft_out weigh
 static weft_out loss_reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   if (each.node < 0 || !weft__named_keep(g, check_weights(g, each, weights))) return WEFT_NONE;
   each = weft__b_cast(g, each, WEFT_FLOAT);
-  weights = weights.node >= 0 ? weft__b_cast(g, weights, WEFT_FLOAT) : weft__n_scalar(g, "weights", WEFT_FLOAT, 1);
+  weights = weights.node >= 0 ? weft__b_cast(g, weights, WEFT_FLOAT) : weft__n_scalar(g, "Cast/x", WEFT_FLOAT, 1);
   weft_out weighted = weft__named_binary(g, "Mul", "Mul", OUT(each), OUT(weights));
   if (reduction == WEFT_REDUCE_NONE) return weighted;
   weft_out sum = weft__named_reduce(g, "Sum", "Sum", weighted);

@@ -2,7 +2,7 @@
 from weft import _weft
 from weft._core.framework import dtypes, errors, library
 from weft._core.framework.absent import Named
-from weft._core.framework.build import convert_to_tensor, either, is_tensor
+from weft._core.framework.build import convert_to_tensor, either
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
 from weft._core.nn.metric_parts import broadcastable_in_steps, check_broadcastable, without_last
 from weft._core.ops.math_ops import cast, reduce_sum
@@ -34,12 +34,14 @@ def _loss(kind, labels, predictions, weights, scope, collection, reduction, smoo
         raise ValueError("labels must not be None.")
     if predictions is None:
         raise ValueError("predictions must not be None.")
-    predictions = convert_to_tensor(predictions)
-    _check_logits(kind, predictions)
-    labels = _like(labels, predictions) if kind in ("sigmoid_cross_entropy", "softmax_cross_entropy") else convert_to_tensor(labels)
-    if not kind.startswith("sparse"):
-        predictions.shape.assert_is_compatible_with(labels.shape)
-    return _made(kind, labels, predictions, weights, scope, collection, reduction, smoothing, delta, epsilon, axis)
+    # What is not a tensor yet becomes one inside the scope, so that it takes no name from the program's own nodes.
+    with name_scope(scope, kind + "_loss" if kind.endswith(("entropy", "distance")) else kind, [predictions, labels, weights]) as inner:
+        predictions = convert_to_tensor(predictions)
+        _check_logits(kind, predictions)
+        labels = _like(labels, predictions) if kind in ("sigmoid_cross_entropy", "softmax_cross_entropy") else convert_to_tensor(labels)
+        if not kind.startswith("sparse"):
+            predictions.shape.assert_is_compatible_with(labels.shape)
+        return _made(kind, labels, predictions, weights, inner, collection, reduction, smoothing, delta, epsilon, axis)
 
 
 _LEAST = 5e-324  # This value replaces 0 where 0 asks the library for its default; as a float32 it is 0.
@@ -100,12 +102,7 @@ def _fitting(weights, kind, labels, predictions, axis):
 
 def _weights(weights):
     """Returns the weights as float32, the type in which losses are weighted."""
-    if is_tensor(weights):
-        return cast(convert_to_tensor(weights), dtypes.float32)
-    try:
-        return convert_to_tensor(weights, dtypes.float32)
-    except (TypeError, ValueError):  # The weights are booleans, or numbers of another type.
-        return cast(convert_to_tensor(weights), dtypes.float32)
+    return cast(weights, dtypes.float32)
 
 
 _LOGITS = {"softmax_cross_entropy": ("features", "float16, bfloat16, float32, float64"),

@@ -31,7 +31,7 @@ def oracle(tmp_path_factory):
     folder = tmp_path_factory.mktemp("zoo")
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONWARNINGS="ignore")
     done = subprocess.run([sys.executable, str(HERE / "zoo_of_tf.py"), str(folder), *map(str, ZOO + THREADED)], env=env,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1200)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder, done.stdout
 

@@ -63,7 +63,7 @@ def test_a_supervised_job_in_step_survives_its_ps(cluster, tmp_path):
                      PYTHONPATH=str(BUILD / "python"))
     ps, workers = role("ps", 0), [role("worker", i) for i in range(2)]
     for w in workers:
-        w.until("step 100")
+        w.until("\nstep ")
     ps.kill()
     again = role("ps", 0)
     for w in workers:

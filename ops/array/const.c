@@ -209,7 +209,7 @@ OPS(const) = {
      .cases = identity_cases, .anywhere = "", .amp = AMP_CLEAR},
     {"XlaClusterOutput(input:T) -> (outputs:T) | T:type", "The input: a result of a computation of tf.xla.",
      .flags = OP_FORWARDS, .infer = each_infer, .cpu = each_cpu, .grad = cluster_output_grad,
-     .cases = cluster_output_cases, .anywhere = "", .narrow = NARROW_ALL},
+     .cases = cluster_output_cases, .anywhere = ""},
     {"GuaranteeConst(input:T) -> (output:T) | T:type ; stateful", "The input, which the program says never changes.",
      .infer = each_infer, .cpu = each_cpu, .cases = identity_cases, .anywhere = "", .narrow = NARROW_ALL},
     {"StopGradient(input:T) -> (output:T) | T:type", "The input; gradients end here.", .flags = OP_FORWARDS,

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "graph/collection.h"
+#include "graph/scope.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct loss { /* the inputs of one loss */
@@ -172,6 +174,24 @@ static const struct loss_kind {
 
 /* ---- weights and reductions ---- */
 
+/* Returns weights of one.  TensorFlow casts the number 1.  Only the constant stays, but the cast has taken a name all
+ * the same. */
+static weft_out default_weights(weft_graph *g) {
+  const char *full = NULL;
+  char name[64];
+  if (!weft__named_keep(g, weft__scope_unique(g, "Cast", &full))) return WEFT_NONE;
+  const char *slash = strrchr(full, '/');
+  snprintf(name, sizeof name, "%s/x", slash ? slash + 1 : full);
+  return weft__n_scalar(g, name, WEFT_FLOAT, 1);
+}
+
+/* Returns 1 where a weight is not 0.  The name takes none from the casts of the loss, as in TensorFlow. */
+static weft_out weights_present(weft_graph *g, weft_out weights, weft_dtype type) {
+  const weft_out there = weft__named_binary(g, "NotEqual", "NotEqual", OUT(weights), NUM(0));
+  const attr types[] = {A_TYPE("SrcT", WEFT_BOOL), A_TYPE("DstT", type)};
+  return there.node < 0 ? WEFT_NONE : weft__b_node(g, "Cast", "num_present/Select", 1, &there, 2, types);
+}
+
 static weft_out ones_like(weft_graph *g, weft_out x) { return weft__named_unary(g, "OnesLike", "ones_like", x); }
 
 /* Returns the divisor of the sum. */
@@ -179,10 +199,7 @@ static weft_out loss_divisor(weft_graph *g, weft_out each, weft_out weights, wef
   weft_dtype type = weft__type_of(g, each);
   if (reduction == WEFT_SUM_OVER_BATCH_SIZE)
     return weft__b_cast(g, weft__named_unary(g, "Size", "num_elements", each), type);
-  if (reduction == WEFT_SUM_BY_NONZERO_WEIGHTS) {
-    weft_out there = weft__named_binary(g, "NotEqual", "NotEqual", OUT(weights), NUM(0));
-    weights = weft__b_cast(g, there, type);
-  }
+  if (reduction == WEFT_SUM_BY_NONZERO_WEIGHTS) weights = weights_present(g, weights, type);
   weft_out all = weft__named_binary(g, "Mul", "Mul", OUT(weights), OUT(ones_like(g, each)));
   return weft__named_reduce(g, "Sum", "num_present", all);
 }
@@ -205,7 +222,7 @@ static weft_err check_weights(const weft_graph *g, weft_out each, weft_out weigh
 static weft_out loss_reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   if (each.node < 0 || !weft__named_keep(g, check_weights(g, each, weights))) return WEFT_NONE;
   each = weft__b_cast(g, each, WEFT_FLOAT);
-  weights = weights.node >= 0 ? weft__b_cast(g, weights, WEFT_FLOAT) : weft__n_scalar(g, "Cast/x", WEFT_FLOAT, 1);
+  weights = weights.node >= 0 ? weft__b_cast(g, weights, WEFT_FLOAT) : default_weights(g);
   weft_out weighted = weft__named_binary(g, "Mul", "Mul", OUT(each), OUT(weights));
   if (reduction == WEFT_REDUCE_NONE) return weighted;
   weft_out sum = weft__named_reduce(g, "Sum", "Sum", weighted);

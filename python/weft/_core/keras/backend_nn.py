@@ -463,7 +463,9 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
     resizers = {"nearest": tf.compat.v1.image.resize_nearest_neighbor, "bilinear": tf.compat.v1.image.resize_bilinear}
     if interpolation not in resizers:
         raise ValueError("`interpolation` argument should be one of: \"nearest\" or \"bilinear\". Got: %r" % (interpolation,))
-    made = resizers[interpolation](_last(x, data_format), size, half_pixel_centers=True)
+    x = _last(x, data_format)
+    with tf.name_scope("resize"):
+        made = resizers[interpolation](x, size, half_pixel_centers=True)
     if known[rows] is not None and known[cols] is not None:
         made.set_shape([known[0], known[rows] * height_factor, known[cols] * width_factor, known[1] if rows == 2 else known[3]])
     return _back(made, data_format)
